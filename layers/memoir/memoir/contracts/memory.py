@@ -1,0 +1,38 @@
+"""`PUT /v1/conversations/{id}/memory`: the body, and nothing else than these two members."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from memoir.contracts.validation import Contract, read_contract
+from memoir.domain.json_document import JsonDocument
+from memoir.domain.memory import memory_document
+from memoir.domain.revision import Revision, check_expected_revision
+from memoir.strict_json import compact, member_text, read_json
+
+
+class _PutMemory(Contract):
+    expected_revision: Any
+    memory: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class PutMemory:
+    """A checked request to replace a memory. `compact_body` is what an idempotency key stands for."""
+
+    expected_revision: Revision
+    memory: JsonDocument
+    compact_body: str
+
+
+def read_put_memory(body: bytes) -> PutMemory:
+    """Return the request that *body* is.
+
+    Raises JsonMalformed, RequestInvalid, LimitExceeded, TooLarge, each naming the place.
+    """
+    request = read_contract(_PutMemory, read_json(body))
+    expected = check_expected_revision(request.expected_revision)
+    text = compact(body.decode())
+    memory = memory_document(
+        request.memory, text=member_text(text, member="memory", beside="expectedRevision")
+    )
+    return PutMemory(expected_revision=expected, memory=memory, compact_body=text)

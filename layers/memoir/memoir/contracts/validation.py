@@ -1,0 +1,39 @@
+"""Pydantic's view of a request turned into ours: strict, nothing extra, frozen, camelCase."""
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from memoir.errors import RequestInvalid
+
+Model = TypeVar("Model", bound="Contract")
+
+
+class Contract(BaseModel):
+    """A request body, or a part of one."""
+
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, alias_generator=to_camel, arbitrary_types_allowed=False
+    )
+
+
+def read_contract(model: type[Model], value: object) -> Model:
+    """Return *value* as *model*. Raises RequestInvalid that names the first place that is not as agreed."""
+    if not isinstance(value, dict):
+        raise RequestInvalid(code="not_an_object", path="", detail="the body must be a JSON object")
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise _first_problem(error) from None
+
+
+def _first_problem(error: ValidationError) -> RequestInvalid:
+    problems: list[Any] = error.errors(include_url=False, include_input=False, include_context=False)
+    problem = problems[0]
+    path = "".join(f"/{part}" for part in problem["loc"])
+    code = {"extra_forbidden": "unknown_member", "missing": "member_missing"}.get(problem["type"])
+    message = {"unknown_member": "no such member", "member_missing": "is missing"}.get(code or "")
+    return RequestInvalid(
+        code=code or "request_invalid", path=path, detail=f"{path}: {message or problem['msg']}"
+    )

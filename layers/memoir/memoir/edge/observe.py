@@ -1,0 +1,74 @@
+"""One log line and one metric for each outcome. Never a memory, a chat text, a prompt or a header.
+
+Event names are in the past tense: `memory.updated`, `request.rejected`. Rejected is INFO; failed and unknown
+are ERROR. The user stands in the log as a hash.
+"""
+
+import hashlib
+import traceback
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from memoir.domain.scope import Scope
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger, Metrics
+
+Fact = str | int | float | bool | None
+
+_ERRORS = ("failed", "unknown")
+
+
+@cache
+def _logger() -> "Logger":
+    from aws_lambda_powertools.logging import Logger
+
+    return Logger()
+
+
+@cache
+def _metrics() -> "Metrics":
+    from aws_lambda_powertools.metrics import Metrics
+
+    return Metrics()
+
+
+def scope_facts(scope: Scope) -> dict[str, Fact]:
+    """Return how a log line names *scope*: the conversation's id and a hash of product and user."""
+    owner = hashlib.sha256(f"{scope.product}\0{scope.user}".encode()).hexdigest()
+    return {"conversation_id": scope.conversation, "user_ref": owner[:16]}
+
+
+def answered(
+    event: str, *, request_id: str, route: str, status: int, duration_ms: float, facts: Mapping[str, Fact]
+) -> None:
+    """Log the outcome of one HTTP request, and count it with its duration under the event's name."""
+    log = _logger().error if event.endswith(_ERRORS) else _logger().info
+    log(
+        event,
+        extra={
+            "request_id": request_id,
+            "route": route,
+            "status": status,
+            "duration_ms": round(duration_ms, 2),
+            **facts,
+        },
+    )
+    metrics = _metrics()
+    metrics.add_metric(name=event, unit="Count", value=1)
+    metrics.add_metric(name="duration", unit="Milliseconds", value=duration_ms)
+    metrics.flush_metrics()
+
+
+def crashed(error: BaseException, *, request_id: str) -> None:
+    """Log an error that nobody foresaw: its type and place, not its text, which may quote a memory."""
+    frames = traceback.extract_tb(error.__traceback__)
+    _logger().error(
+        "request.crashed",
+        extra={
+            "request_id": request_id,
+            "error_type": type(error).__name__,
+            "frames": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
+        },
+    )

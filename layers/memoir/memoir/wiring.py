@@ -1,0 +1,45 @@
+"""Which adapter stands behind which port. The only module that knows both.
+
+The AWS SDK is most of a cold start, so it is imported inside the cached factories, on the first request that
+needs it.
+"""
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from memoir.settings import Settings
+
+if TYPE_CHECKING:
+    from memoir.domain.scope import Scope
+    from memoir.ports import DocumentStore
+    from memoir.usecases.memory import ScopedMemory
+
+
+@cache
+def settings() -> Settings:
+    """Return the settings of this process."""
+    return Settings.from_env(os.environ)
+
+
+@cache
+def dynamodb() -> Any:
+    """Return this process's DynamoDB client."""
+    from memoir.adapters.aws import make_client
+
+    return make_client("dynamodb", endpoint_url=settings().endpoint_url)
+
+
+@cache
+def documents() -> "DocumentStore":
+    """Return the store of JSON documents."""
+    from memoir.adapters.document_store import DynamoDbDocumentStore
+
+    return DynamoDbDocumentStore(client=dynamodb(), table_name=settings().table_name)
+
+
+def memory_store(scope: "Scope") -> "ScopedMemory":
+    """Return the memory of *scope*, as `memoir.tools.create_memory_tools` takes it."""
+    from memoir.usecases.memory import ScopedMemory
+
+    return ScopedMemory(documents=documents(), scope=scope)
