@@ -10,9 +10,12 @@ MemoirError
 │   ├── NotAuthenticated           no usable identity in the verified token
 │   ├── Forbidden                  an identity that may not do this
 │   ├── NotFound                   no such route or resource
+│   ├── TurnConflict               the turn id stands for a turn with another text    (turn_id, round)
+│   ├── RoundClosed                the round is followed by another, or its turn was replaced
 │   ├── UpdateRefused              the product's own check said no                    (reason)
 │   └── IdempotencyKeyReused       the key already stands for another request
 ├── RevisionConflict               the stored revision moved; nothing was written     (expected, current)
+├── DoorbellFailed                 the turn is stored, its background work was not rung; send it again
 ├── StoreUnavailable               the store refused or was not reached; nothing was written
 ├── WriteOutcomeUnknown            the store did not say whether it wrote; read back before trying again
 └── RecordCorrupt                  a stored record breaks its own rules; it is kept as it is
@@ -114,6 +117,26 @@ class NotFound(RequestRefused):
     """No such route or resource within the caller's own scope."""
 
     code: ClassVar[str] = "not_found"
+    path: str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class TurnConflict(RequestRefused):
+    """The turn id already stands for a turn with another text."""
+
+    code: ClassVar[str] = "turn_conflict"
+    turn_id: str
+    round: int
+
+
+@dataclass(eq=False, kw_only=True)
+class RoundClosed(RequestRefused):
+    """The turn is no longer the current one of the last round: another turn or version followed."""
+
+    code: ClassVar[str] = "round_closed"
+    turn_id: str
+    round: int
+    last_round: int
 
 
 @dataclass(eq=False, kw_only=True)
@@ -138,6 +161,15 @@ class RevisionConflict(MemoirError):
     code: ClassVar[str] = "revision_conflict"
     expected_revision: int
     current_revision: int
+
+
+@dataclass(eq=False, kw_only=True)
+class DoorbellFailed(MemoirError):
+    """The turn is stored and its background work was not rung. Sending the same turn again rings again."""
+
+    code: ClassVar[str] = "doorbell_failed"
+    turn_id: str
+    round: int
 
 
 @dataclass(eq=False, kw_only=True)

@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memoir.domain.json_document import JsonDocument
+from memoir.domain.receipt import Receipt
 from memoir.domain.revision import Revision
+from memoir.domain.scenario import Worker
 from memoir.domain.scope import Scope
+from memoir.domain.turns import Lookup, Placement, Position, Turn, TurnHead
 from memoir.domain.write_token import WriteToken
 
 
@@ -44,6 +47,52 @@ class DocumentStore(Protocol):
         Raises RevisionConflict, IdempotencyKeyReused, StoreUnavailable (nothing was written), RecordCorrupt;
         WriteOutcomeUnknown: read back before trying again.
         """
+
+
+class TurnRace(Exception):
+    """Another turn was stored between reading the head and writing; nothing was written."""
+
+
+class TurnStore(Protocol):
+    """The turns of conversations. Texts never change once stored."""
+
+    def head(self, scope: Scope) -> TurnHead:
+        """Return where the conversation stands. Raises StoreUnavailable."""
+
+    def look_up(self, scope: Scope, *, turn_ids: tuple[str, ...]) -> Lookup:
+        """Return the head, what is known of these ids, and the table's revision. Raises StoreUnavailable."""
+
+    def add(self, scope: Scope, turn: Turn, *, placement: Placement) -> None:
+        """Store *turn* and move the head, both or neither.
+
+        Raises TurnRace, StoreUnavailable: nothing was written; WriteOutcomeUnknown.
+        """
+
+    def accept(self, scope: Scope, *, turn_id: str, turn_round: int) -> None:
+        """Move the accepted round up to *turn_round*. Raises StoreUnavailable, WriteOutcomeUnknown."""
+
+    def page(self, scope: Scope, *, before_round: int, limit: int) -> tuple[Turn, ...]:
+        """Return at most *limit* turns below that round, newest first, of each round its newest version."""
+
+    def since(self, scope: Scope, *, after: Position, limit: int) -> tuple[Turn, ...]:
+        """Return at most *limit* turns after that place, oldest first, every version of each round."""
+
+
+class ReceiptStore(Protocol):
+    """What background workers did, and why."""
+
+    def note_failure(self, scope: Scope, receipt: Receipt) -> None:
+        """Store a failure's receipt, unless the same turn has one of an effect. Raises StoreUnavailable."""
+
+    def page(self, scope: Scope, *, before: str | None, limit: int) -> tuple[tuple[Receipt, str], ...]:
+        """Return at most *limit* receipts below the place *before*, newest first, each with its place."""
+
+
+class Doorbell(Protocol):
+    """Tells workers that a conversation has something new. Messages may double, swap or vanish."""
+
+    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position) -> None:
+        """Ring *workers* for *scope*. *position* is a hint. Raises StoreUnavailable: not rung for sure."""
 
 
 class Clock(Protocol):

@@ -12,7 +12,7 @@ from memoir.settings import Settings
 
 if TYPE_CHECKING:
     from memoir.domain.scope import Scope
-    from memoir.ports import DocumentStore
+    from memoir.ports import DocumentStore, Doorbell, ReceiptStore, TurnStore
     from memoir.usecases.memory import ScopedMemory
 
 
@@ -28,6 +28,34 @@ def dynamodb() -> Any:
     from memoir.adapters.aws import make_client
 
     return make_client("dynamodb", endpoint_url=settings().endpoint_url)
+
+
+@cache
+def turns() -> "TurnStore":
+    """Return the store of turns."""
+    from memoir.adapters.turn_store import DynamoDbTurnStore
+
+    return DynamoDbTurnStore(client=dynamodb(), table_name=settings().table_name)
+
+
+@cache
+def doorbell() -> "Doorbell":
+    """Return the doorbell of the background workers."""
+    from memoir.adapters.aws import make_client
+    from memoir.adapters.sns_doorbell import SnsDoorbell
+
+    client = make_client("sns", endpoint_url=settings().endpoint_url)
+    return SnsDoorbell(client=client, topic_arn=settings().topic_arn)
+
+
+@cache
+def receipts() -> "ReceiptStore":
+    """Return the store of receipts."""
+    from memoir.adapters.receipt_store import DynamoDbReceiptStore
+
+    return DynamoDbReceiptStore(
+        client=dynamodb(), table_name=settings().table_name, kept_days=settings().receipt_days
+    )
 
 
 @cache

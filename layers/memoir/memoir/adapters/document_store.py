@@ -14,7 +14,7 @@ An `Idempotency-Key` is such a token too, so the caller's own retry finds its fi
 import time
 from typing import Any
 
-from memoir.adapters.dynamodb import ConditionFailed, Item, read_item, write_item
+from memoir.adapters.dynamodb import ConditionFailed, Item, read_item, read_revision, write_item
 from memoir.adapters.keys import document_key
 from memoir.adapters.packing import pack, unpack
 from memoir.domain.json_document import JsonDocument
@@ -52,7 +52,7 @@ class DynamoDbDocumentStore:
         item = read_item(self._client, table_name=self._table_name, key=document_key(key))
         if item is None or self._expired(item):
             return None
-        return StoredDocument(revision=_revision(item), document=_document(item))
+        return StoredDocument(revision=read_revision(item), document=_document(item))
 
     def replace(
         self, key: DocumentKey, *, expected: Revision, document: JsonDocument, token: WriteToken
@@ -109,7 +109,7 @@ class DynamoDbDocumentStore:
         item = failure.item
         if item is None or self._expired(item):
             raise _conflict(expected=expected, current=NONE_YET)
-        current = _revision(item)
+        current = read_revision(item)
         for revision in range(current, max(0, current - REMEMBERED_WRITES), -1):
             written = item.get(_slot(revision), {}).get("S", "")
             if written[:NAME_CHARACTERS] == token.name:
@@ -143,13 +143,6 @@ def _conflict(*, expected: Revision, current: Revision) -> RevisionConflict:
         current_revision=current,
         detail=f"the write was based on revision {expected}, the current one is {current}",
     )
-
-
-def _revision(item: Item) -> Revision:
-    text = item.get("revision", {}).get("N", "")
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise RecordCorrupt(detail="a stored document has no positive revision; it is kept as it is")
-    return Revision(int(text))
 
 
 def _document(item: Item) -> JsonDocument:

@@ -1,11 +1,13 @@
 """One place where DynamoDB's answers become ours: conditions, lost answers, refusals."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from memoir.adapters.aws import watched_attempts
-from memoir.errors import StoreUnavailable, WriteOutcomeUnknown
+from memoir.domain.revision import Revision
+from memoir.errors import RecordCorrupt, StoreUnavailable, WriteOutcomeUnknown
 
 Item = dict[str, Any]
 """An item in DynamoDB's notation: {"name": {"S": "text"}}."""
@@ -49,6 +51,102 @@ def write_item(client: Any, operation: str, **parameters: Any) -> None:
             raise _failed_write(maybe_executed=attempts.maybe_executed) from error
         except BotoCoreError as error:
             raise _failed_write(maybe_executed=attempts.maybe_executed) from error
+
+
+def transact(client: Any, writes: list[Item]) -> None:
+    """Run *writes* as one transaction: all or none.
+
+    Raises ConditionFailed (its item is that of the first write whose condition failed; also where another
+    transaction held an item); StoreUnavailable: nothing was written; WriteOutcomeUnknown.
+    """
+    with watched_attempts() as attempts:
+        try:
+            client.transact_write_items(TransactItems=writes)
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "TransactionCanceledException":
+                _raise_cancelled(error, after_ambiguous_send=attempts.maybe_executed)
+            raise _failed_write(maybe_executed=attempts.maybe_executed) from error
+        except BotoCoreError as error:
+            raise _failed_write(maybe_executed=attempts.maybe_executed) from error
+
+
+_LOST_RACES = ("ConditionalCheckFailed", "TransactionConflict")
+
+
+def _raise_cancelled(error: ClientError, *, after_ambiguous_send: bool) -> None:
+    reasons: list[Any] = error.response.get("CancellationReasons", [])
+    lost = [reason for reason in reasons if reason.get("Code") in _LOST_RACES]
+    if lost:
+        raise ConditionFailed(item=lost[0].get("Item"), after_ambiguous_send=after_ambiguous_send) from error
+
+
+def batch_get(
+    client: Any, *, table_name: str, keys: list[Item], attributes: tuple[str, ...] = ()
+) -> dict[str, Item]:
+    """Return the items of one partition under *keys* by their sort key, as of the last finished write.
+
+    *attributes*: only these, and the sort key. Raises StoreUnavailable.
+    """
+    request: Item = {"Keys": keys, "ConsistentRead": True}
+    if attributes:
+        request["ProjectionExpression"] = ", ".join(("sk", *attributes))
+    found: dict[str, Item] = {}
+    pending: Item = {table_name: request}
+    for _ in range(_BATCH_TRIES):
+        try:
+            answer = client.batch_get_item(RequestItems=pending)
+        except (ClientError, BotoCoreError) as error:
+            raise StoreUnavailable(detail="the store could not be read; try again") from error
+        found.update({item["sk"]["S"]: item for item in answer["Responses"].get(table_name, [])})
+        pending = answer.get("UnprocessedKeys") or {}
+        if not pending:
+            return found
+    raise StoreUnavailable(detail="the store left keys unread; try again")
+
+
+_BATCH_TRIES = 3
+
+
+def query(
+    client: Any,
+    *,
+    table_name: str,
+    pk: str,
+    first: str,
+    last: str,
+    page_items: int,
+    backwards: bool = False,
+) -> Iterator[Item]:
+    """Yield the items of a partition with *first* ≤ sk ≤ *last*, in order, *page_items* (or 1 MiB) a request.
+
+    Raises StoreUnavailable.
+    """
+    start: Item = {}
+    while True:
+        try:
+            answer = client.query(
+                TableName=table_name,
+                ConsistentRead=True,
+                KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+                ExpressionAttributeValues={":pk": {"S": pk}, ":first": {"S": first}, ":last": {"S": last}},
+                ScanIndexForward=not backwards,
+                Limit=page_items,
+                **start,
+            )
+        except (ClientError, BotoCoreError) as error:
+            raise StoreUnavailable(detail="the store could not be read; try again") from error
+        yield from answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return
+        start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+
+def read_revision(item: Item) -> Revision:
+    """Return the revision of a stored document. Raises RecordCorrupt if it is no positive integer."""
+    text = item.get("revision", {}).get("N", "")
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise RecordCorrupt(detail="a stored document has no positive revision; it is kept as it is")
+    return Revision(int(text))
 
 
 def _failed_write(*, maybe_executed: bool) -> StoreUnavailable | WriteOutcomeUnknown:

@@ -1,14 +1,31 @@
 """Every key of the table. Each part is percent-encoded, so that no id can forge a separator.
 
-| what                        | pk                                  | sk       |
-|-----------------------------|-------------------------------------|----------|
-| a conversation's document   | P#<product>#U#<user>#C#<conversation> | D#<kind> |
+pk is `P#<product>#U#<user>#C#<conversation>`; below it:
+
+| what                       | sk                              |
+|----------------------------|---------------------------------|
+| a document                 | D#<kind>                        |
+| a version of a round       | T#<round, 10 digits>#<version, 6 digits> |
+| the turn with an id        | I#<turn id>                     |
+| where the turns stand      | H                               |
+| a worker's receipt         | R#<round>#<version>#<worker>    |
 """
 
 from urllib.parse import quote
 
+from memoir.domain.receipt import Receipt
 from memoir.domain.scope import Scope
+from memoir.domain.turns import Position
 from memoir.ports import DocumentKey
+
+Key = dict[str, dict[str, str]]
+"""A whole key in DynamoDB's notation."""
+
+LAST_TURN_SK = "T#~"
+"""Behind every turn: `~` sorts after digits."""
+
+FIRST_RECEIPT_SK, LAST_RECEIPT_SK = "R#", "R#~"
+"""Before and behind every receipt."""
 
 
 def conversation_pk(scope: Scope) -> str:
@@ -16,9 +33,64 @@ def conversation_pk(scope: Scope) -> str:
     return f"P#{_part(scope.product)}#U#{_part(scope.user)}#C#{_part(scope.conversation)}"
 
 
-def document_key(key: DocumentKey) -> dict[str, dict[str, str]]:
+def document_key(key: DocumentKey) -> Key:
     """Return the whole key of a document, in DynamoDB's notation."""
-    return {"pk": {"S": conversation_pk(key.scope)}, "sk": {"S": f"D#{_part(key.kind)}"}}
+    return _key(key.scope, f"D#{_part(key.kind)}")
+
+
+def table_document(scope: Scope) -> Key:
+    """Return the key of the memory table's document."""
+    return document_key(DocumentKey(scope=scope, kind="table"))
+
+
+def turn(scope: Scope, position: Position) -> Key:
+    """Return the key of one version of a round."""
+    return _key(scope, turn_sk(position))
+
+
+def turn_sk(position: Position) -> str:
+    """Return the sort key of one version of a round. Order of keys is order of positions."""
+    return f"T#{position_text(position)}"
+
+
+def read_turn_sk(sk: str) -> Position:
+    """Return the position that `turn_sk` wrote. Raises ValueError."""
+    return read_position(sk.removeprefix("T#"))
+
+
+def position_text(position: Position) -> str:
+    """Return a position as text of fixed width."""
+    return f"{position.round:010}#{position.version:06}"
+
+
+def read_position(text: str) -> Position:
+    """Return the position that `position_text` wrote. Raises ValueError."""
+    turn_round, version = text.split("#")
+    return Position(round=int(turn_round), version=int(version))
+
+
+def turn_id(scope: Scope, value: str) -> Key:
+    """Return the key of what is known of a turn id."""
+    return _key(scope, f"I#{_part(value)}")
+
+
+def turn_head(scope: Scope) -> Key:
+    """Return the key of where the turns of a conversation stand."""
+    return _key(scope, "H")
+
+
+def receipt(scope: Scope, value: Receipt) -> Key:
+    """Return the key of a receipt: one for each worker and version of a round."""
+    return _key(scope, f"R#{position_text(value.position)}#{value.worker}")
+
+
+def read_receipt_sk(sk: str) -> Position:
+    """Return the position of a receipt's sort key. Raises ValueError."""
+    return read_position(sk.removeprefix("R#").rpartition("#")[0])
+
+
+def _key(scope: Scope, sk: str) -> Key:
+    return {"pk": {"S": conversation_pk(scope)}, "sk": {"S": sk}}
 
 
 def _part(value: str) -> str:

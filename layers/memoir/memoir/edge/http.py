@@ -31,12 +31,15 @@ STATUS: dict[type[errors.MemoirError], int] = {
     errors.Forbidden: 403,
     errors.NotFound: 404,
     errors.RevisionConflict: 409,
+    errors.TurnConflict: 409,
+    errors.RoundClosed: 409,
     errors.TooLarge: 413,
     errors.MediaTypeUnsupported: 415,
     errors.LimitExceeded: 422,
     errors.UpdateRefused: 422,
     errors.IdempotencyKeyReused: 422,
     errors.RecordCorrupt: 500,
+    errors.DoorbellFailed: 503,
     errors.StoreUnavailable: 503,
     errors.WriteOutcomeUnknown: 503,
 }
@@ -90,7 +93,7 @@ class Request:
     @cached_property
     def conversation(self) -> Scope:
         """The conversation that the path names, of that user. Raises RequestInvalid for a bad id."""
-        return self.user.conversation(str((self.event.get("pathParameters") or {}).get("id", "")))
+        return self.user.conversation(self.path_parameter("id"))
 
     @property
     def idempotency_key(self) -> str | None:
@@ -104,12 +107,21 @@ class Request:
             )
         return key
 
+    def path_parameter(self, name: str) -> str:
+        """Return a part of the path as API Gateway has cut and decoded it; empty where there is none."""
+        return str((self.event.get("pathParameters") or {}).get(name, ""))
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The query parameters; of a repeated one, API Gateway joins the values by a comma."""
+        return self.event.get("queryStringParameters") or {}
+
     def write_token(self, body: str) -> WriteToken:
         """Return the token of the write that this request asks for. *body*: its compact JSON."""
         key = self.idempotency_key
         return idempotent_token(idempotency_key=key, body=body) if key else random_token()
 
-    def json_body(self) -> bytes:
+    def json_body(self, *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
         """Return the body, declared as JSON. Raises MediaTypeUnsupported, TooLarge, JsonMalformed."""
         _check_media_type(self.headers)
         body = self.event.get("body") or ""
@@ -117,12 +129,12 @@ class Request:
             raw = base64.b64decode(body) if self.event.get("isBase64Encoded") else body.encode()
         except (ValueError, UnicodeEncodeError):
             raise errors.JsonMalformed(detail="the body is not UTF-8 text") from None
-        if len(raw) > MAX_BODY_BYTES:
+        if len(raw) > max_bytes:
             raise errors.TooLarge(
                 code="body_too_large",
                 size_bytes=len(raw),
-                limit_bytes=MAX_BODY_BYTES,
-                detail=f"the body has {len(raw)} bytes, the limit is {MAX_BODY_BYTES}",
+                limit_bytes=max_bytes,
+                detail=f"the body has {len(raw)} bytes, the limit is {max_bytes}",
             )
         return raw
 
@@ -197,7 +209,7 @@ def _problem_response(error: errors.MemoirError) -> Response:
         **{_camel_case(name): value for name, value in error.facts().items()},
     }
     headers = {"content-type": "application/problem+json"}
-    if isinstance(error, errors.StoreUnavailable):
+    if isinstance(error, errors.StoreUnavailable | errors.DoorbellFailed):
         headers["retry-after"] = str(_RETRY_AFTER_SECONDS)
     return Response(
         status=status,

@@ -1,0 +1,177 @@
+"""Chat turns: the order they are kept in, and what a turn that arrives again or anew means.
+
+A round is a turn's number, from 1. A regenerated reply takes the round of the one it replaces as the next
+version of it, as long as no later round exists. What is stored of a version never changes.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+from typing import Literal, NewType
+
+from memoir.errors import NotFound, RoundClosed, TooLarge, TurnConflict
+
+Round = NewType("Round", int)
+
+MAX_TEXT_BYTES = 128 * 1024
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Position:
+    """A place in a conversation: version *version* of round *round*. (0, 0) is before the first."""
+
+    round: int = 0
+    version: int = 0
+
+
+START = Position()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewTurn:
+    """A completed reply as the host reports it. Texts have at most 131,072 bytes of UTF-8 each.
+
+    `table_revision`: the revision of the memory table that the model was shown, where the host says so.
+    `replaces`: the turn whose reply was regenerated.
+    """
+
+    turn_id: str
+    user_text: str
+    assistant_text: str
+    scenario_id: str = "default"
+    subscription_category: str | None = None
+    accepted: bool = False
+    replaces: str | None = None
+    table_revision: int | None = None
+
+    @property
+    def text_hash(self) -> str:
+        """A hash of both texts: the same turn again has the same."""
+        return _hashed(self.user_text, self.assistant_text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A stored turn: one version of one round."""
+
+    position: Position
+    turn_id: str
+    user_text: str
+    assistant_text: str
+    scenario_id: str
+    subscription_category: str | None
+    table_revision: int
+    recorded_at: str
+
+    @property
+    def text_hash(self) -> str:
+        """A hash of both texts."""
+        return _hashed(self.user_text, self.assistant_text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownTurn:
+    """What is kept under a turn's id. `superseded`: a regenerated reply took its round."""
+
+    position: Position
+    text_hash: str
+    scenario_id: str
+    superseded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnHead:
+    """Where a conversation stands: its newest turn, and the round up to which its user accepted it."""
+
+    last: Position = START
+    last_turn_id: str | None = None
+    accepted_through: int = 0
+
+    def status_of(self, turn_round: int) -> Literal["accepted", "completed"]:
+        """Return what became of the turn of that round."""
+        return "accepted" if turn_round <= self.accepted_through else "completed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where a turn goes: the head before and after, and the turn whose round it takes, if any."""
+
+    before: TurnHead
+    after: TurnHead
+    supersedes: str | None = None
+
+    @property
+    def position(self) -> Position:
+        """The place of the turn."""
+        return self.after.last
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lookup:
+    """What is stored that bears on a turn. `table_revision`: of the memory table, 0 for none."""
+
+    head: TurnHead = field(default_factory=TurnHead)
+    known: dict[str, KnownTurn] = field(default_factory=dict)
+    table_revision: int = 0
+
+
+def check_text(text: str, *, path: str) -> str:
+    """Return *text* if it fits into a turn. Raises TooLarge."""
+    size_bytes = len(text.encode())
+    if size_bytes > MAX_TEXT_BYTES:
+        raise TooLarge(
+            code="text_too_large",
+            path=path,
+            size_bytes=size_bytes,
+            limit_bytes=MAX_TEXT_BYTES,
+            detail=f"{path}: {size_bytes} bytes of text, the limit is {MAX_TEXT_BYTES}",
+        )
+    return text
+
+
+def place_turn(new: NewTurn, lookup: Lookup) -> Placement | KnownTurn:
+    """Return where *new* goes, or the turn that it already is.
+
+    Raises TurnConflict (another text under its id), NotFound (it replaces no known turn), RoundClosed (it
+    replaces a turn that a later round follows).
+    """
+    known = lookup.known.get(new.turn_id)
+    if known is not None:
+        if known.text_hash != new.text_hash:
+            raise TurnConflict(
+                turn_id=new.turn_id,
+                round=known.position.round,
+                detail="this turn id stands for a turn with another text",
+            )
+        return known
+    head = lookup.head
+    position = _next_position(new, lookup)
+    accepted_through = min(head.accepted_through, position.round - 1)
+    if new.accepted:
+        accepted_through = position.round
+    return Placement(
+        before=head,
+        after=replace(head, last=position, last_turn_id=new.turn_id, accepted_through=accepted_through),
+        supersedes=head.last_turn_id if position.round == head.last.round else None,
+    )
+
+
+def _next_position(new: NewTurn, lookup: Lookup) -> Position:
+    last = lookup.head.last
+    if new.replaces is None:
+        return Position(round=last.round + 1, version=1)
+    replaced = lookup.known.get(new.replaces)
+    if replaced is None:
+        raise NotFound(path="/replaces", detail=f"/replaces: there is no turn {new.replaces!r}")
+    if replaced.position.round != last.round:
+        raise RoundClosed(
+            turn_id=new.replaces,
+            round=replaced.position.round,
+            last_round=last.round,
+            detail=f"round {replaced.position.round} is followed by round {last.round}",
+        )
+    return Position(round=last.round, version=last.version + 1)
+
+
+def _hashed(user_text: str, assistant_text: str) -> str:
+    return hashlib.sha256(json.dumps([user_text, assistant_text]).encode()).hexdigest()[:32]
