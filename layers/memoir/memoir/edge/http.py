@@ -153,13 +153,11 @@ def serve(event: Mapping[str, Any], routes: Mapping[str, Route]) -> dict[str, An
     except Exception as error:
         observe.crashed(error, request_id=request.request_id)
         response = _problem_response(errors.MemoirError(detail="an unexpected error; the log has it"))
-    observe.answered(
+    observe.finished(
         response.event,
         request_id=request.request_id,
-        route=request.route_key,
-        status=response.status,
         duration_ms=(time.perf_counter() - started) * 1000,
-        facts=response.facts,
+        facts={"route": request.route_key, "status": response.status, **response.facts},
     )
     return {
         "statusCode": response.status,

@@ -40,21 +40,10 @@ def scope_facts(scope: Scope) -> dict[str, Fact]:
     return {"conversation_id": scope.conversation, "user_ref": owner[:16]}
 
 
-def answered(
-    event: str, *, request_id: str, route: str, status: int, duration_ms: float, facts: Mapping[str, Fact]
-) -> None:
-    """Log the outcome of one HTTP request, and count it with its duration under the event's name."""
+def finished(event: str, *, request_id: str, duration_ms: float, facts: Mapping[str, Fact]) -> None:
+    """Log the outcome of one request or message, and count it with its duration under the event's name."""
     log = _logger().error if event.endswith(_ERRORS) else _logger().info
-    log(
-        event,
-        extra={
-            "request_id": request_id,
-            "route": route,
-            "status": status,
-            "duration_ms": round(duration_ms, 2),
-            **facts,
-        },
-    )
+    log(event, extra={"request_id": request_id, "duration_ms": round(duration_ms, 2), **facts})
     metrics = _metrics()
     metrics.add_metric(name=event, unit="Count", value=1)
     metrics.add_metric(name="duration", unit="Milliseconds", value=duration_ms)

@@ -1,0 +1,37 @@
+"""What lies in the workers' queues: which conversation has something new."""
+
+from dataclasses import dataclass
+
+from memoir.contracts.validation import Contract, read_contract
+from memoir.domain.scope import Scope, UserScope, check_opaque_id
+from memoir.domain.turns import Position
+from memoir.strict_json import read_json
+
+
+class _Doorbell(Contract):
+    product: str
+    user: str
+    conversation: str
+    round: int
+    version: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ring:
+    """A conversation to look at. `position`: the turn that it was rung for, a hint and no more."""
+
+    scope: Scope
+    position: Position
+
+
+def read_ring(body: str) -> Ring:
+    """Return the ring that a message's body is. Raises JsonMalformed, RequestInvalid."""
+    message = read_contract(_Doorbell, read_json(body.encode()))
+    owner = UserScope(
+        product=check_opaque_id(message.product, path="/product"),
+        user=check_opaque_id(message.user, path="/user"),
+    )
+    return Ring(
+        scope=owner.conversation(message.conversation),
+        position=Position(round=message.round, version=message.version),
+    )
