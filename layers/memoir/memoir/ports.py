@@ -8,7 +8,7 @@ from memoir.domain.receipt import Receipt
 from memoir.domain.revision import Revision
 from memoir.domain.scenario import Worker
 from memoir.domain.scope import Scope
-from memoir.domain.turns import Lookup, Placement, Position, Turn, TurnHead
+from memoir.domain.turns import START, Lookup, Placement, Position, Turn, TurnHead
 from memoir.domain.write_token import WriteToken
 
 
@@ -86,6 +86,46 @@ class ReceiptStore(Protocol):
 
     def page(self, scope: Scope, *, before: str | None, limit: int) -> tuple[tuple[Receipt, str], ...]:
         """Return at most *limit* receipts below the place *before*, newest first, each with its place."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableView:
+    """All that a table's worker has to know, read at one moment.
+
+    `stored`: the state. `passed`: how far turns without an effect were passed. `turn`: the hinted one.
+    """
+
+    stored: StoredDocument | None
+    passed: Position
+    head: TurnHead
+    turn: Turn | None
+
+
+class TableStore(Protocol):
+    """The memory table of conversations: its state by compare-and-set, and how far its worker has come."""
+
+    def read(self, scope: Scope, *, hint: Position = START) -> TableView:
+        """Return the table, its cursor, the head of the turns, and the turn at *hint*.
+
+        Raises StoreUnavailable, RecordCorrupt.
+        """
+
+    def replace(
+        self,
+        scope: Scope,
+        *,
+        expected: Revision,
+        state: JsonDocument,
+        token: WriteToken,
+        receipt: Receipt | None = None,
+    ) -> Revision:
+        """Replace the state as `DocumentStore.replace` does, and store *receipt* with it, both or neither."""
+
+    def pass_by(self, scope: Scope, *, position: Position, receipt: Receipt) -> None:
+        """Note that the turn at *position* changed nothing, with its receipt, unless that is noted already.
+
+        Raises StoreUnavailable, WriteOutcomeUnknown.
+        """
 
 
 class Doorbell(Protocol):

@@ -14,7 +14,15 @@ An `Idempotency-Key` is such a token too, so the caller's own retry finds its fi
 import time
 from typing import Any
 
-from memoir.adapters.dynamodb import ConditionFailed, Item, read_item, read_revision, write_item
+from memoir.adapters.dynamodb import (
+    ConditionFailed,
+    Item,
+    ItemsBusy,
+    read_item,
+    read_revision,
+    transact,
+    write_item,
+)
 from memoir.adapters.keys import document_key
 from memoir.adapters.packing import pack, unpack
 from memoir.domain.json_document import JsonDocument
@@ -25,6 +33,7 @@ from memoir.errors import (
     MemoirError,
     RecordCorrupt,
     RevisionConflict,
+    StoreUnavailable,
     WriteOutcomeUnknown,
 )
 from memoir.ports import Clock, DocumentKey, StoredDocument
@@ -49,39 +58,58 @@ class DynamoDbDocumentStore:
 
     def read(self, key: DocumentKey) -> StoredDocument | None:
         """See `DocumentStore.read`. One GetItem."""
-        item = read_item(self._client, table_name=self._table_name, key=document_key(key))
+        return self.stored(read_item(self._client, table_name=self._table_name, key=document_key(key)))
+
+    def stored(self, item: Item | None) -> StoredDocument | None:
+        """Return the document that *item* holds, None for no item or an expired one. Raises RecordCorrupt."""
         if item is None or self._expired(item):
             return None
         return StoredDocument(revision=read_revision(item), document=_document(item))
 
     def replace(
-        self, key: DocumentKey, *, expected: Revision, document: JsonDocument, token: WriteToken
+        self,
+        key: DocumentKey,
+        *,
+        expected: Revision,
+        document: JsonDocument,
+        token: WriteToken,
+        beside: tuple[Item, ...] = (),
     ) -> Revision:
-        """See `DocumentStore.replace`. One PutItem or UpdateItem, also when it conflicts."""
+        """See `DocumentStore.replace`. One PutItem or UpdateItem, also when it conflicts.
+
+        *beside*: further writes that happen with this one or not at all; then it is one TransactWriteItems.
+        """
         keys = document_key(key)
         beside_bytes = sum(len(value["S"]) for value in keys.values()) + _ATTRIBUTE_BYTES
         body = pack(document.text, beside_bytes=beside_bytes)
+        if expected == NONE_YET:
+            write = self._create(keys, body=body, token=token)
+        else:
+            write = self._update(keys, expected=expected, body=body, token=token)
         try:
-            if expected == NONE_YET:
-                self._create(keys, body=body, token=token)
+            if beside:
+                write["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+                operation = "Put" if expected == NONE_YET else "Update"
+                transact(self._client, [{operation: write}, *beside])
             else:
-                self._update(keys, expected=expected, body=body, token=token)
+                operation = "put_item" if expected == NONE_YET else "update_item"
+                write_item(self._client, operation, **write)
+        except ItemsBusy as busy:
+            raise StoreUnavailable(detail="another write held the document; nothing was written") from busy
         except ConditionFailed as failure:
             return self._settle(failure, expected=expected, token=token)
         return Revision(expected + 1)
 
-    def _create(self, keys: Item, *, body: Item, token: WriteToken) -> None:
+    def _create(self, keys: Item, *, body: Item, token: WriteToken) -> Item:
         # TTL deletes late: an expired item is no item, and PutItem clears all that it held.
-        write_item(
-            self._client,
-            "put_item",
-            TableName=self._table_name,
-            Item={**keys, "revision": {"N": "1"}, "body": body, _slot(1): {"S": _written(token)}},
-            ConditionExpression="attribute_not_exists(pk) OR expires_at <= :now",
-            ExpressionAttributeValues={":now": self._now()},
-        )
+        return {
+            "TableName": self._table_name,
+            "Item": {**keys, "revision": {"N": "1"}, "body": body, _slot(1): {"S": _written(token)}},
+            "ConditionExpression": "attribute_not_exists(pk) OR expires_at <= :now",
+            "ExpressionAttributeValues": {":now": self._now()},
+        }
 
-    def _update(self, keys: Item, *, expected: Revision, body: Item, token: WriteToken) -> None:
+    def _update(self, keys: Item, *, expected: Revision, body: Item, token: WriteToken) -> Item:
         condition = f"revision = :expected AND {_NOT_EXPIRED}"
         values = {
             ":expected": {"N": str(expected)},
@@ -94,15 +122,13 @@ class DynamoDbDocumentStore:
             values[":name"] = {"S": token.name}
             used = " OR ".join(f"begins_with({_slot(n)}, :name)" for n in range(REMEMBERED_WRITES))
             condition += f" AND NOT ({used})"
-        write_item(
-            self._client,
-            "update_item",
-            TableName=self._table_name,
-            Key=keys,
-            UpdateExpression=f"SET revision = :revision, body = :body, {_slot(expected + 1)} = :written",
-            ConditionExpression=condition,
-            ExpressionAttributeValues=values,
-        )
+        return {
+            "TableName": self._table_name,
+            "Key": keys,
+            "UpdateExpression": f"SET revision = :revision, body = :body, {_slot(expected + 1)} = :written",
+            "ConditionExpression": condition,
+            "ExpressionAttributeValues": values,
+        }
 
     def _settle(self, failure: ConditionFailed, *, expected: Revision, token: WriteToken) -> Revision:
         """Return the revision of our own write if the stored item shows it, else raise what it shows."""

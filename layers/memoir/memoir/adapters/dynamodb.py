@@ -25,6 +25,10 @@ class ConditionFailed(Exception):
         self.after_ambiguous_send = after_ambiguous_send
 
 
+class ItemsBusy(Exception):
+    """Another transaction held an item of this one; nothing was written."""
+
+
 def read_item(client: Any, *, table_name: str, key: Item) -> Item | None:
     """Return the item as of the last finished write. Raises StoreUnavailable."""
     try:
@@ -56,28 +60,29 @@ def write_item(client: Any, operation: str, **parameters: Any) -> None:
 def transact(client: Any, writes: list[Item]) -> None:
     """Run *writes* as one transaction: all or none.
 
-    Raises ConditionFailed (its item is that of the first write whose condition failed; also where another
-    transaction held an item); StoreUnavailable: nothing was written; WriteOutcomeUnknown.
+    Raises ConditionFailed (its item is that of the first write whose condition failed), ItemsBusy,
+    StoreUnavailable: nothing was written; WriteOutcomeUnknown.
     """
     with watched_attempts() as attempts:
         try:
             client.transact_write_items(TransactItems=writes)
         except ClientError as error:
             if error.response["Error"]["Code"] == "TransactionCanceledException":
-                _raise_cancelled(error, after_ambiguous_send=attempts.maybe_executed)
+                raise _cancelled(error, after_ambiguous_send=attempts.maybe_executed) from error
             raise _failed_write(maybe_executed=attempts.maybe_executed) from error
         except BotoCoreError as error:
             raise _failed_write(maybe_executed=attempts.maybe_executed) from error
 
 
-_LOST_RACES = ("ConditionalCheckFailed", "TransactionConflict")
-
-
-def _raise_cancelled(error: ClientError, *, after_ambiguous_send: bool) -> None:
-    reasons: list[Any] = error.response.get("CancellationReasons", [])
-    lost = [reason for reason in reasons if reason.get("Code") in _LOST_RACES]
-    if lost:
-        raise ConditionFailed(item=lost[0].get("Item"), after_ambiguous_send=after_ambiguous_send) from error
+def _cancelled(error: ClientError, *, after_ambiguous_send: bool) -> Exception:
+    answer: Any = error.response
+    reasons: list[Any] = answer.get("CancellationReasons", [])
+    for reason in reasons:
+        if reason.get("Code") == "ConditionalCheckFailed":
+            return ConditionFailed(item=reason.get("Item"), after_ambiguous_send=after_ambiguous_send)
+    if any(reason.get("Code") == "TransactionConflict" for reason in reasons):
+        return ItemsBusy()
+    return _failed_write(maybe_executed=after_ambiguous_send)
 
 
 def batch_get(

@@ -8,12 +8,14 @@ pk is `P#<product>#U#<user>#C#<conversation>`; below it:
 | a version of a round       | T#<round, 10 digits>#<version, 6 digits> |
 | the turn with an id        | I#<turn id>                     |
 | where the turns stand      | H                               |
+| how far a worker passed    | C#<worker>                      |
 | a worker's receipt         | R#<round>#<version>#<worker>    |
 """
 
 from urllib.parse import quote
 
 from memoir.domain.receipt import Receipt
+from memoir.domain.scenario import Worker
 from memoir.domain.scope import Scope
 from memoir.domain.turns import Position
 from memoir.ports import DocumentKey
@@ -77,6 +79,11 @@ def turn_id(scope: Scope, value: str) -> Key:
 def turn_head(scope: Scope) -> Key:
     """Return the key of where the turns of a conversation stand."""
     return _key(scope, "H")
+
+
+def cursor(scope: Scope, worker: Worker) -> Key:
+    """Return the key of how far a worker has passed turns that changed nothing."""
+    return _key(scope, f"C#{worker}")
 
 
 def receipt(scope: Scope, value: Receipt) -> Key:

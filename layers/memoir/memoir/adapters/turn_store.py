@@ -10,6 +10,7 @@ from memoir.adapters import keys
 from memoir.adapters.dynamodb import (
     ConditionFailed,
     Item,
+    ItemsBusy,
     batch_get,
     query,
     read_item,
@@ -92,8 +93,8 @@ class DynamoDbTurnStore:
             )
         try:
             transact(self._client, writes)
-        except ConditionFailed as failure:
-            raise TurnRace from failure
+        except (ConditionFailed, ItemsBusy) as lost:
+            raise TurnRace from lost
 
     def accept(self, scope: Scope, *, turn_id: str, turn_round: int) -> None:
         """See `TurnStore.accept`. One UpdateItem."""
