@@ -7,7 +7,7 @@
 | receipt_days | MEMOIR_RECEIPT_DAYS  | days | 30      |
 | endpoint_url | MEMOIR_ENDPOINT_URL  | URL  | empty: AWS itself    |
 
-Powertools reads its own: POWERTOOLS_LOG_LEVEL, POWERTOOLS_SERVICE_NAME, POWERTOOLS_METRICS_NAMESPACE.
+Powertools reads its own POWERTOOLS_LOG_LEVEL.
 """
 
 from collections.abc import Mapping

@@ -24,14 +24,14 @@ _ERRORS = ("failed", "unknown")
 def _logger() -> "Logger":
     from aws_lambda_powertools.logging import Logger
 
-    return Logger()
+    return Logger(service="memoir")
 
 
 @cache
 def _metrics() -> "Metrics":
     from aws_lambda_powertools.metrics import Metrics
 
-    return Metrics()
+    return Metrics(service="memoir", namespace="Memoir")
 
 
 def scope_facts(scope: Scope) -> dict[str, Fact]:

@@ -26,7 +26,7 @@ def read_before(query: Mapping[str, str]) -> str | None:
     if text is None:
         return None
     try:
-        return base64.urlsafe_b64decode(text.encode("ascii")).decode()
+        return base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True).decode()
     except (UnicodeError, binascii.Error):
         raise before_invalid() from None
 

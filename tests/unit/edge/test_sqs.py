@@ -1,0 +1,76 @@
+import json
+from typing import Any
+
+import pytest
+
+from memoir import errors
+from memoir.contracts.jobs import Ring
+from memoir.edge.sqs import TREATMENT, serve_batch
+
+
+def message(message_id: str, group: str, body: str | None = None) -> dict[str, Any]:
+    ring = {"product": "p", "user": "u", "conversation": group, "round": 1, "version": 1}
+    return {
+        "messageId": message_id,
+        "body": json.dumps(ring) if body is None else body,
+        "attributes": {"MessageGroupId": group, "ApproximateReceiveCount": "1"},
+    }
+
+
+class Worker:
+    """A worker that fails for some conversations and notes what it did."""
+
+    def __init__(self, **failures: BaseException) -> None:
+        self.failures = failures
+        self.done: list[str] = []
+
+    def __call__(self, ring: Ring) -> dict[str, Any]:
+        if ring.scope.conversation in self.failures:
+            raise self.failures[ring.scope.conversation]
+        self.done.append(ring.scope.conversation)
+        return {}
+
+
+def failed(worker: Worker, *records: dict[str, Any]) -> list[str]:
+    answer = serve_batch({"Records": list(records)}, worker, worker="table")
+    return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+
+def test_a_batch_that_works_leaves_nothing_in_the_queue() -> None:
+    worker = Worker()
+    assert failed(worker, message("1", "a"), message("2", "b")) == []
+    assert worker.done == ["a", "b"]
+
+
+def test_after_a_failure_the_rest_of_its_group_goes_back_and_other_groups_go_on() -> None:
+    worker = Worker(a=errors.StoreUnavailable(detail="down"))
+    records = [message("1", "a"), message("2", "b"), message("3", "a"), message("4", "b")]
+    assert failed(worker, *records) == ["1", "3"]
+    assert worker.done == ["b", "b"]
+
+
+def test_a_message_that_cannot_be_read_goes_back_for_the_dead_letter_queue() -> None:
+    for body in ("", "[]", "{", '{"product":"p"}', '{"product":1}', "\ufffe"):
+        assert failed(Worker(), message("1", "a", body)) == ["1"]
+
+
+def test_a_message_about_what_is_gone_leaves_the_queue() -> None:
+    assert failed(Worker(a=errors.NotFound(detail="gone")), message("1", "a")) == []
+
+
+def test_an_error_that_nobody_foresaw_goes_back_and_tells_no_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert failed(Worker(a=ZeroDivisionError("the secret text")), message("1", "a")) == ["1"]
+    logged = capsys.readouterr().out
+    assert "ZeroDivisionError" in logged
+    assert "the secret text" not in logged
+
+
+def _leaves(kind: type[errors.MemoirError]) -> list[type[errors.MemoirError]]:
+    return [kind] + [leaf for child in kind.__subclasses__() for leaf in _leaves(child)]
+
+
+@pytest.mark.parametrize(
+    "kind", [k for k in _leaves(errors.MemoirError) if k not in (errors.MemoirError, errors.RequestRefused)]
+)
+def test_each_error_class_is_retried_or_dropped_on_purpose(kind: type[errors.MemoirError]) -> None:
+    assert kind in TREATMENT
