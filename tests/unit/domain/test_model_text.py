@@ -1,0 +1,90 @@
+"""What a model wrote is cleaned and its reasoning masked: always, linearly, and without a loss elsewhere."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoir.domain import model_text
+from memoir.domain.model_text import clean_model_text, mask_reasoning
+
+ANY_TEXT = st.text(st.characters(codec=None), max_size=200)
+TAG_SOUP = st.lists(
+    st.sampled_from(
+        ["<think>", "</think>", "<Thinking a='1'>", "</thoughts>", "<think", ">", "<", "x", " ", "<think/>"]
+    )
+).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("raw", "clean"),
+    [
+        ("她笑了\ud83d", "她笑了\ufffd"),
+        ("\udc8f", "\ufffd"),
+        ("\ud83d\ude00", "😀"),
+        ("\ude00\ud83d", "\ufffd\ufffd"),
+        ("甲\r\n乙", "甲\n乙"),
+        ("a\x00b\x1b\tc\n", "ab\tc\n"),
+        ("\ufeff{}", "{}"),
+        ("\x00\ufeff{}", "{}"),
+        ("a\ufeffb", "a\ufeffb"),
+        ("👩\u200d👧 a\u200bb", "👩\u200d👧 a\u200bb"),
+    ],
+)
+def test_clean_keeps_all_but_what_cannot_be_stored(raw: str, clean: str) -> None:
+    assert clean_model_text(raw) == clean
+
+
+@given(ANY_TEXT)
+def test_clean_text_can_be_encoded_and_is_clean_already(text: str) -> None:
+    clean = clean_model_text(text)
+    clean.encode()
+    assert clean_model_text(clean) == clean
+
+
+@pytest.mark.parametrize(
+    "name", ["think", "thinking", "thought", "thoughts", "reasoning", "analysis", "tableThink"]
+)
+def test_a_closed_block_is_masked(name: str) -> None:
+    text = f'a<{name.upper()} kind="x">secret</{name}>b'
+    assert mask_reasoning(text) == ("ab", ("reasoning_masked",))
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "flag"),
+    [
+        ("a<think>b", "a", "reasoning_unclosed"),
+        ("a</think>b", "b", "reasoning_unopened"),
+        ("<think>a</think>b</think>c", "c", "reasoning_unopened"),
+        ("<think>a<think>b</think>c</think>d", "d", "reasoning_unopened"),
+        ("<think>a</thinking>b<thought>c", "b", "reasoning_unclosed"),
+    ],
+)
+def test_an_unpaired_tag_masks_to_its_end_of_the_text(text: str, rest: str, flag: str) -> None:
+    assert mask_reasoning(text) == (rest, ("reasoning_masked", flag))
+
+
+@pytest.mark.parametrize(
+    "text", ["a<b>c</b>", "<thinker>a", "< think>a", "<think a", "他想<了想>", "<analysis1>"]
+)
+def test_other_text_is_not_reasoning(text: str) -> None:
+    assert mask_reasoning(text) == (text, ())
+
+
+def test_an_empty_element_masks_nothing_else() -> None:
+    assert mask_reasoning("a<think/>b")[0] == "ab"
+
+
+@given(TAG_SOUP | ANY_TEXT)
+def test_mask_never_raises_and_only_removes(text: str) -> None:
+    rest, flags = mask_reasoning(text)
+    assert len(rest) <= len(text)
+    assert (rest == text) or flags
+
+
+def test_mask_is_linear_because_its_tag_cannot_overlap_another() -> None:
+    """A match and a failed try both end before the next `<`; there are no two runs that could share
+    characters.
+    """
+    pattern = model_text._REASONING_TAG.pattern
+    assert pattern.count("*") == 1
+    assert "[^<>]*" in pattern
