@@ -1,0 +1,136 @@
+"""What is stored of a diary: one entry per range, and one head per conversation and agent."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from memoir.domain.diary.rounds import DialogueRound, RoundRange, text_hash
+from memoir.errors import RecordCorrupt
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoveredRound:
+    """A round as it was when the entry was written."""
+
+    round: int
+    turn_id: str
+    text_hash: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaryBase:
+    """What an entry's summary was written from: *version* of the entry that ends at *last_round*."""
+
+    last_round: int
+    version: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiaryEntry:
+    """The stored diary of rounds *first_round* to *last_round*.
+
+    *summary*: the story up to *last_round*, empty where the model gave none and the previous one stands.
+    *diary*: the character's own entry, empty where none was asked for. *generator*: which model, or
+    `extractive`. *created_at_ms*: the server's time; the texts are never searched for dates. *partial*: the
+    diary text was cut off and left out. *stale_reason*: empty for an entry that is recalled. *version* counts
+    what a job or the user made of the range.
+    """
+
+    first_round: int
+    last_round: int
+    covered: tuple[CoveredRound, ...]
+    summary: str
+    diary: str = ""
+    generator: str
+    prompt_version: str
+    finish_reason: str
+    parse_path: str
+    created_at_ms: int
+    base: SummaryBase | None = None
+    version: int = 1
+    partial: bool = False
+    truncated_input: bool = False
+    edited: bool = False
+    stale_reason: str = ""
+    flags: tuple[str, ...] = ()
+
+    @property
+    def range(self) -> RoundRange:
+        """The rounds from first to last."""
+        return RoundRange(first=self.first_round, last=self.last_round)
+
+    @property
+    def stale(self) -> bool:
+        """The entry no longer tells what happened, and is not recalled."""
+        return bool(self.stale_reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiaryHead:
+    """Where the diary of one conversation and agent stands.
+
+    *version* is what a save compares. *generation* rises when the conversation is deleted, so that a job
+    which began before cannot bring it back. *failed_at_round*: see DiaryProgress; *failure_code* says why.
+    """
+
+    watermark: int = 0
+    version: int = 0
+    generation: int = 0
+    failed_at_round: int | None = None
+    failure_code: str = ""
+    stale_ranges: tuple[RoundRange, ...] = ()
+    tombstones: tuple[RoundRange, ...] = ()
+
+
+def covered_rounds(rounds: tuple[DialogueRound, ...]) -> tuple[CoveredRound, ...]:
+    """Return what an entry keeps of the rounds that it was written from, by number."""
+    return tuple(
+        CoveredRound(round=item.round, turn_id=item.turn_id, text_hash=text_hash(item))
+        for item in sorted(rounds, key=lambda item: item.round)
+    )
+
+
+def entry_as_plain(entry: DiaryEntry) -> dict[str, Any]:
+    """Return *entry* as plain JSON values."""
+    return asdict(entry)
+
+
+def head_as_plain(head: DiaryHead) -> dict[str, Any]:
+    """Return *head* as plain JSON values."""
+    return asdict(head)
+
+
+def entry_from_plain(value: Mapping[str, Any]) -> DiaryEntry:
+    """Return the entry that *value* holds. Members it does not know are ignored. Raises RecordCorrupt."""
+    known = _known_members(DiaryEntry, value)
+    try:
+        known["covered"] = tuple(CoveredRound(**item) for item in known["covered"])
+        known["base"] = SummaryBase(**known["base"]) if known.get("base") else None
+        known["flags"] = tuple(known.get("flags", ()))
+        entry = DiaryEntry(**known)
+        sound = 1 <= entry.first_round <= entry.last_round and isinstance(entry.summary, str)
+    except (TypeError, KeyError) as error:
+        raise RecordCorrupt(detail=f"a stored diary entry breaks its own rules: {error}") from None
+    if not sound:
+        raise RecordCorrupt(detail="a stored diary entry breaks its own rules; it is kept as it is")
+    return entry
+
+
+def head_from_plain(value: Mapping[str, Any]) -> DiaryHead:
+    """Return the head that *value* holds. Members it does not know are ignored. Raises RecordCorrupt."""
+    known = _known_members(DiaryHead, value)
+    try:
+        for name in ("stale_ranges", "tombstones"):
+            known[name] = tuple(RoundRange(**item) for item in known.get(name, ()))
+        head = DiaryHead(**known)
+        sound = head.watermark >= 0 and head.version >= 0 and head.generation >= 0
+    except TypeError as error:
+        raise RecordCorrupt(detail=f"a stored diary head breaks its own rules: {error}") from None
+    if not sound:
+        raise RecordCorrupt(detail="a stored diary head breaks its own rules; it is kept as it is")
+    return head
+
+
+def _known_members(kind: type[DiaryEntry] | type[DiaryHead], value: Mapping[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(kind)}
+    return {name: item for name, item in value.items() if name in names}

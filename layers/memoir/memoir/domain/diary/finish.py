@@ -1,0 +1,31 @@
+"""Why a model stopped, in one vocabulary for all providers."""
+
+from enum import StrEnum
+
+
+class FinishReason(StrEnum):
+    """Why a model stopped. It never decides alone: providers are wrong about it in both directions."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    CONTENT_FILTER = "content_filter"
+    UNKNOWN = "unknown"
+
+
+_NAMES = {
+    "stop": FinishReason.STOP,
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "length": FinishReason.LENGTH,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+    "content_filtered": FinishReason.CONTENT_FILTER,
+    "guardrail_intervened": FinishReason.CONTENT_FILTER,
+    "refusal": FinishReason.CONTENT_FILTER,
+}
+
+
+def finish_reason_of(name: object) -> FinishReason:
+    """Return what a provider's name for it means (OpenAI-compatible, Bedrock Converse), unknown if none."""
+    return _NAMES.get(str(name).casefold(), FinishReason.UNKNOWN)

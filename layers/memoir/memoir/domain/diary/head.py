@@ -1,0 +1,82 @@
+"""How the head of a diary moves: only by something that was saved, failed, cut or taken back."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from memoir.domain.diary.entry import DiaryEntry, DiaryHead
+from memoir.domain.diary.plan import DiaryProgress
+from memoir.domain.diary.rounds import RoundRange
+
+
+def progress_of(head: DiaryHead, *, accepted_rounds: Collection[int]) -> DiaryProgress:
+    """Return what `plan_diary` has to know of *head* and the accepted rounds."""
+    return DiaryProgress(
+        accepted_rounds=accepted_rounds,
+        watermark=head.watermark,
+        failed_at_round=head.failed_at_round,
+        stale_ranges=head.stale_ranges,
+        tombstones=head.tombstones,
+    )
+
+
+def head_after_range(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
+    """Return the head once *covers* is stored, or was found to hold nothing new.
+
+    The watermark moves to the range's end, never back and never further: rounds that arrived meanwhile still
+    count.
+    """
+    return replace(
+        head,
+        watermark=max(head.watermark, covers.last),
+        version=head.version + 1,
+        failed_at_round=None,
+        failure_code="",
+        stale_ranges=tuple(item for item in head.stale_ranges if not item.overlaps(covers)),
+    )
+
+
+def head_after_failure(head: DiaryHead, *, newest_round: int, code: str) -> DiaryHead:
+    """Return the head after a job failed: the watermark stays, the next plan waits for further rounds."""
+    return replace(head, version=head.version + 1, failed_at_round=newest_round, failure_code=code)
+
+
+def head_with_stale(head: DiaryHead, *, stale: Iterable[DiaryEntry]) -> DiaryHead:
+    """Return the head that also knows the ranges of *stale*, each once. Unchanged where it knows them all."""
+    ranges = tuple(sorted({*head.stale_ranges, *(entry.range for entry in stale)}))
+    if ranges == head.stale_ranges:
+        return head
+    return replace(head, version=head.version + 1, stale_ranges=ranges)
+
+
+def head_after_deletion(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
+    """Return the head after the user deleted the entry of *covers*: the range is never generated again."""
+    return replace(
+        head,
+        version=head.version + 1,
+        watermark=max(head.watermark, covers.last),
+        stale_ranges=tuple(item for item in head.stale_ranges if item != covers),
+        tombstones=tuple(sorted({*head.tombstones, covers})),
+    )
+
+
+def head_after_edit(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
+    """Return the head after the user wrote the entry of *covers* anew: it is no job's business any more."""
+    return replace(
+        head,
+        version=head.version + 1,
+        stale_ranges=tuple(item for item in head.stale_ranges if item != covers),
+    )
+
+
+def rebuilt_head(
+    entries: Iterable[DiaryEntry], *, tombstones: Iterable[RoundRange] = (), generation: int = 0
+) -> DiaryHead:
+    """Return the head that stored entries imply, where it was lost: no covered range is made again."""
+    known = tuple(entries)
+    kept = tuple(sorted(tombstones))
+    return DiaryHead(
+        watermark=max([0, *(entry.last_round for entry in known), *(item.last for item in kept)]),
+        generation=generation,
+        stale_ranges=tuple(sorted(entry.range for entry in known if entry.stale)),
+        tombstones=kept,
+    )
