@@ -91,13 +91,13 @@ def test_an_expired_receipt_is_not_listed_although_it_is_still_stored(store: Sto
 
 def test_a_failure_noted_later_does_not_hide_that_the_effect_happened(store: Store) -> None:
     store.put(receipt(1))
-    store.receipts.note_failure(SCOPE, receipt(1, outcome="failed", reason="conflict"))
+    store.receipts.note(SCOPE, receipt(1, outcome="failed", reason="conflict"))
     assert [found.outcome for found in store.listed()] == ["ok"]
 
 
 def test_an_effect_after_a_failure_replaces_the_failures_receipt(store: Store) -> None:
-    store.receipts.note_failure(SCOPE, receipt(1, outcome="failed", reason="conflict"))
-    store.receipts.note_failure(SCOPE, receipt(1, outcome="failed", reason="record_corrupt"))
+    store.receipts.note(SCOPE, receipt(1, outcome="failed", reason="conflict"))
+    store.receipts.note(SCOPE, receipt(1, outcome="failed", reason="record_corrupt"))
     assert [found.reason for found in store.listed()] == ["record_corrupt"]
     store.put(receipt(1))
     assert [found.outcome for found in store.listed()] == ["ok"]

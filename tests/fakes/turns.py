@@ -59,6 +59,11 @@ class InMemoryTurnStore:
         rounds = sorted((number for number in newest if number < before_round), reverse=True)
         return tuple(newest[number] for number in rounds[:limit])
 
+    def between(self, scope: Scope, *, first_round: int, last_round: int) -> tuple[Turn, ...]:
+        """See the port."""
+        newest = {turn.position.round: turn for turn in self._sorted(scope)}
+        return tuple(newest[number] for number in sorted(newest) if first_round <= number <= last_round)
+
     def since(self, scope: Scope, *, after: Position, limit: int) -> tuple[Turn, ...]:
         """See the port."""
         return tuple(turn for turn in self._sorted(scope) if turn.position > after)[:limit]
@@ -74,7 +79,7 @@ class RecordingDoorbell:
     broken: bool = False
     rings: list[tuple[Scope, tuple[Worker, ...], Position]] = field(default_factory=list)
 
-    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position) -> None:
+    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position, turn_id: str) -> None:
         """See the port."""
         if self.broken:
             raise StoreUnavailable(detail="broken")

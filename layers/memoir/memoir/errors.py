@@ -16,6 +16,8 @@ MemoirError
 │   └── IdempotencyKeyReused       the key already stands for another request
 ├── RevisionConflict               the stored revision moved; nothing was written     (expected, current)
 ├── DoorbellFailed                 the turn is stored, its background work was not rung; send it again
+├── LeaseHeld                      another worker is at this job; nothing was done
+├── ModelFailed                    a language model gave no answer                    (code)
 ├── StoreUnavailable               the store refused or was not reached; nothing was written
 ├── WriteOutcomeUnknown            the store did not say whether it wrote; read back before trying again
 └── RecordCorrupt                  a stored record breaks its own rules; it is kept as it is
@@ -170,6 +172,21 @@ class DoorbellFailed(MemoirError):
     code: ClassVar[str] = "doorbell_failed"
     turn_id: str
     round: int
+
+
+@dataclass(eq=False, kw_only=True)
+class LeaseHeld(MemoirError):
+    """Another worker holds the lease of this job; nothing was done."""
+
+    code: ClassVar[str] = "lease_held"
+
+
+@dataclass(eq=False, kw_only=True)
+class ModelFailed(MemoirError):
+    """A language model gave no answer; `code` says how (`model_timeout`, `model_throttled` …)."""
+
+    code: str = "model_failed"  # type: ignore[misc]
+    worth_another_try: bool = True
 
 
 @dataclass(eq=False, kw_only=True)

@@ -74,6 +74,9 @@ class TurnStore(Protocol):
     def page(self, scope: Scope, *, before_round: int, limit: int) -> tuple[Turn, ...]:
         """Return at most *limit* turns below that round, newest first, of each round its newest version."""
 
+    def between(self, scope: Scope, *, first_round: int, last_round: int) -> tuple[Turn, ...]:
+        """Return the turns of these rounds, oldest first, of each round its newest version."""
+
     def since(self, scope: Scope, *, after: Position, limit: int) -> tuple[Turn, ...]:
         """Return at most *limit* turns after that place, oldest first, every version of each round."""
 
@@ -81,8 +84,11 @@ class TurnStore(Protocol):
 class ReceiptStore(Protocol):
     """What background workers did, and why."""
 
-    def note_failure(self, scope: Scope, receipt: Receipt) -> None:
-        """Store a failure's receipt, unless the same turn has one of an effect. Raises StoreUnavailable."""
+    def note(self, scope: Scope, receipt: Receipt) -> None:
+        """Store the receipt of what had no effect, unless the same turn has one that tells of no failure.
+
+        Raises StoreUnavailable, WriteOutcomeUnknown.
+        """
 
     def page(self, scope: Scope, *, before: str | None, limit: int) -> tuple[tuple[Receipt, str], ...]:
         """Return at most *limit* receipts below the place *before*, newest first, each with its place."""
@@ -131,8 +137,8 @@ class TableStore(Protocol):
 class Doorbell(Protocol):
     """Tells workers that a conversation has something new. Messages may double, swap or vanish."""
 
-    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position) -> None:
-        """Ring *workers* for *scope*. *position* is a hint. Raises StoreUnavailable: not rung for sure."""
+    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position, turn_id: str) -> None:
+        """Ring *workers* for *scope*; the turn is a hint. Raises StoreUnavailable: not rung for sure."""
 
 
 class Clock(Protocol):

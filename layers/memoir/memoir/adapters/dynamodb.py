@@ -39,15 +39,18 @@ def read_item(client: Any, *, table_name: str, key: Item) -> Item | None:
     return item
 
 
-def write_item(client: Any, operation: str, **parameters: Any) -> None:
-    """Run the conditional write *operation* (`put_item`, `update_item`).
+def write_item(client: Any, operation: str, **parameters: Any) -> Item:
+    """Run the conditional write *operation* (`put_item`, `update_item`) and return its answer.
 
     Raises ConditionFailed; StoreUnavailable: nothing was written; WriteOutcomeUnknown: no answer came, or one
     that does not say.
     """
     with watched_attempts() as attempts:
         try:
-            getattr(client, operation)(ReturnValuesOnConditionCheckFailure="ALL_OLD", **parameters)
+            answer: Item = getattr(client, operation)(
+                ReturnValuesOnConditionCheckFailure="ALL_OLD", **parameters
+            )
+            return answer
         except ClientError as error:
             if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
                 stored: Any = error.response.get("Item")  # beside `Error`, not in it

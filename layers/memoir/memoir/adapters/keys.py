@@ -9,11 +9,16 @@ pk is `P#<product>#U#<user>#C#<conversation>`; below it:
 | the turn with an id        | I#<turn id>                     |
 | where the turns stand      | H                               |
 | how far a worker passed    | C#<worker>                      |
+| a diary's entry, by its last round | E#<agent>#<round>       |
+| a diary's head             | E#<agent>#~                     |
+| the lease of a diary's worker | L#<agent>                    |
+| a failed answer, for 7 days | F#<agent>#<round>              |
 | a worker's receipt         | R#<round>#<version>#<worker>    |
 """
 
 from urllib.parse import quote
 
+from memoir.domain.diary.agent_ref import AgentRef
 from memoir.domain.receipt import Receipt
 from memoir.domain.scenario import Worker
 from memoir.domain.scope import Scope
@@ -84,6 +89,26 @@ def turn_head(scope: Scope) -> Key:
 def cursor(scope: Scope, worker: Worker) -> Key:
     """Return the key of how far a worker has passed turns that changed nothing."""
     return _key(scope, f"C#{worker}")
+
+
+def diary_entry(scope: Scope, agent: AgentRef, last_round: int) -> Key:
+    """Return the key of the diary entry that ends at *last_round*. Order of keys is order of rounds."""
+    return _key(scope, f"E#{_part(agent)}#{last_round:010}")
+
+
+def diary_head(scope: Scope, agent: AgentRef) -> Key:
+    """Return the key of a diary's head. It sorts behind all its entries: `~` after digits."""
+    return _key(scope, f"E#{_part(agent)}#~")
+
+
+def diary_lease(scope: Scope, agent: AgentRef) -> Key:
+    """Return the key of the lease for writing a diary."""
+    return _key(scope, f"L#{_part(agent)}")
+
+
+def diary_raw(scope: Scope, agent: AgentRef, last_round: int) -> Key:
+    """Return the key of the raw answer from which no diary up to *last_round* could be read."""
+    return _key(scope, f"F#{_part(agent)}#{last_round:010}")
 
 
 def receipt(scope: Scope, value: Receipt) -> Key:

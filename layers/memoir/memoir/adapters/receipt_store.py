@@ -30,8 +30,8 @@ class DynamoDbReceiptStore:
         """Return the write of *receipt* for the transaction of the effect that it tells of."""
         return {"Put": {"TableName": self._table_name, "Item": self._item(scope, receipt)}}
 
-    def note_failure(self, scope: Scope, receipt: Receipt) -> None:
-        """See `ReceiptStore.note_failure`. One PutItem."""
+    def note(self, scope: Scope, receipt: Receipt) -> None:
+        """See `ReceiptStore.note`. One PutItem."""
         try:
             write_item(
                 self._client,
@@ -42,7 +42,7 @@ class DynamoDbReceiptStore:
                 ExpressionAttributeValues={":failed": {"S": "failed"}},
             )
         except ConditionFailed:
-            return  # the effect has its receipt: it was not a failure in the end
+            return  # the turn has its receipt
 
     def page(self, scope: Scope, *, before: str | None, limit: int) -> tuple[tuple[Receipt, str], ...]:
         """See `ReceiptStore.page`. One Query."""

@@ -26,7 +26,7 @@ class SnsDoorbell:
         self._client = client
         self._topic_arn = topic_arn
 
-    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position) -> None:
+    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position, turn_id: str) -> None:
         """See `Doorbell.ring`. One Publish."""
         message = {
             "product": scope.product,
@@ -34,6 +34,7 @@ class SnsDoorbell:
             "conversation": scope.conversation,
             "round": position.round,
             "version": position.version,
+            "turnId": turn_id,
         }
         try:
             self._client.publish(

@@ -33,6 +33,8 @@ from memoir.ports import TurnRace
 # What a page may hold, so that the answer stays below Lambda's 6 MB.
 _MAX_PAGE_BYTES = 4 * 1024 * 1024
 
+_RANGE_PAGE_ITEMS = 100
+
 
 class DynamoDbTurnStore:
     """The TurnStore port on one DynamoDB table."""
@@ -132,6 +134,21 @@ class DynamoDbTurnStore:
                 break
             turns.append(turn)
         return tuple(turns)
+
+    def between(self, scope: Scope, *, first_round: int, last_round: int) -> tuple[Turn, ...]:
+        """See `TurnStore.between`. One Query for each MiB that is stored."""
+        newest: dict[int, Turn] = {}
+        for item in query(
+            self._client,
+            table_name=self._table_name,
+            pk=keys.conversation_pk(scope),
+            first=keys.turn_sk(Position(round=first_round)),
+            last=keys.turn_sk(Position(round=last_round + 1)),
+            page_items=_RANGE_PAGE_ITEMS,
+        ):
+            turn = read_turn(item)
+            newest[turn.position.round] = turn  # versions come in order
+        return tuple(newest.values())
 
     def since(self, scope: Scope, *, after: Position, limit: int) -> tuple[Turn, ...]:
         """See `TurnStore.since`. One Query for each MiB that is stored."""

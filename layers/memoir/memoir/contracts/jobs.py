@@ -14,14 +14,16 @@ class _Doorbell(Contract):
     conversation: str
     round: int
     version: int
+    turn_id: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ring:
-    """A conversation to look at. `position`: the turn that it was rung for, a hint and no more."""
+    """A conversation to look at. The turn that it was rung for is a hint and no more."""
 
     scope: Scope
     position: Position
+    turn_id: str
 
 
 def read_ring(body: str) -> Ring:
@@ -34,4 +36,5 @@ def read_ring(body: str) -> Ring:
     return Ring(
         scope=owner.conversation(message.conversation),
         position=Position(round=message.round, version=message.version),
+        turn_id=check_opaque_id(message.turn_id, path="/turnId"),
     )

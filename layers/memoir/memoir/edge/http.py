@@ -40,6 +40,8 @@ STATUS: dict[type[errors.MemoirError], int] = {
     errors.IdempotencyKeyReused: 422,
     errors.RecordCorrupt: 500,
     errors.DoorbellFailed: 503,
+    errors.LeaseHeld: 503,
+    errors.ModelFailed: 503,
     errors.StoreUnavailable: 503,
     errors.WriteOutcomeUnknown: 503,
 }

@@ -28,6 +28,8 @@ TREATMENT: dict[type[errors.MemoirError], Treatment] = {
     errors.StoreUnavailable: "retry",
     errors.WriteOutcomeUnknown: "retry",
     errors.DoorbellFailed: "retry",
+    errors.LeaseHeld: "retry",
+    errors.ModelFailed: "retry",
     # What the message is about is no longer there, or no longer the current version.
     errors.NotFound: "drop",
     errors.TurnConflict: "drop",

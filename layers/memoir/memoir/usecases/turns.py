@@ -129,7 +129,7 @@ def _ring(
     if not workers:
         return
     try:
-        doorbell.ring(scope, workers=workers, position=position)
+        doorbell.ring(scope, workers=workers, position=position, turn_id=turn_id)
     except StoreUnavailable as failure:
         raise DoorbellFailed(
             turn_id=turn_id,

@@ -70,10 +70,12 @@ class DiaryHead:
     """Where the diary of one conversation and agent stands.
 
     *version* is what a save compares. *generation* rises when the conversation is deleted, so that a job
-    which began before cannot bring it back. *failed_at_round*: see DiaryProgress; *failure_code* says why.
+    which began before cannot bring it back. *watermark_turn_id*: the turn that was read of the watermark's
+    round, so that its reroll is noticed. *failed_at_round*: see DiaryProgress; *failure_code* says why.
     """
 
     watermark: int = 0
+    watermark_turn_id: str = ""
     version: int = 0
     generation: int = 0
     failed_at_round: int | None = None
