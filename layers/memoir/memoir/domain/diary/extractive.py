@@ -63,7 +63,7 @@ def extract_diary(
     whole.
     """
     fitted = fit_dialogue(rounds, max_chars=MAX_DIALOGUE_CHARACTERS)
-    language = dialogue_language(fitted.rounds)
+    language = dialogue_language(fitted.rounds, previous_summary=previous_summary)
     names = section_names(language)
     me = character or names["character"]
     speakers = {
@@ -109,15 +109,16 @@ def _summary(
     max_chars: int,
     colon: str,
 ) -> list[Sentence]:
-    """Pick for the summary: each side by itself within its share, then whatever fits of both."""
+    """Pick for the summary: each side within its share, what is left goes to the previous one."""
     old_scored = [_Scored(sentence=item, bonus=1.2) for item in old]
     new_scored = [_Scored(sentence=item, bonus=1.0) for item in new]
-    old_room = int(max_chars * PREVIOUS_SHARE) if new else max_chars
-    new_room = int(max_chars * _NEW_SHARE) if old else max_chars
-    kept = _picked(old_scored, weights=weights, max_chars=old_room, colon=colon)
-    room = min(new_room, max_chars - sum(_cost(item, colon) for item in kept))
-    fresh = _picked(new_scored, weights=weights, max_chars=room, colon=colon, said=kept)
-    return [*kept, *fresh]
+    kept = _picked(old_scored, weights=weights, max_chars=int(max_chars * PREVIOUS_SHARE), colon=colon)
+    room = max_chars - sum(_cost(item, colon) for item in kept)
+    new_room = min(room, int(max_chars * _NEW_SHARE)) if old else room
+    fresh = _picked(new_scored, weights=weights, max_chars=new_room, colon=colon, said=kept)
+    room -= sum(_cost(item, colon) for item in fresh)
+    more = _picked(old_scored, weights=weights, max_chars=room, colon=colon, said=[*kept, *fresh])
+    return sorted([*kept, *more, *fresh], key=lambda sentence: sentence.place)
 
 
 def _picked(
@@ -128,7 +129,7 @@ def _picked(
     colon: str,
     said: Sequence[Sentence] = (),
 ) -> list[Sentence]:
-    """Return the best candidates that fit, in their order. A term counts half each time it was said already.
+    """Return the best candidates that fit, in their order. A term counts less each time it was said already.
 
     Scores only fall, so the top of a heap whose score is still right is the best of all: each is scored again
     only when it comes up, and comes up again only if it fell.
@@ -159,6 +160,10 @@ def _picked(
     return sorted(chosen, key=lambda sentence: sentence.place)
 
 
+_ONCE = 0.3
+"""What a term weighs that is said once: little, for small talk is made of such terms."""
+
+_SAID_AGAIN = 0.6
 _MAX_RESCORES = 8
 """Bounds the work on dialogues that say one thing over and over."""
 
@@ -169,7 +174,7 @@ def _score(item: _Scored, weights: dict[str, float], times_said: Counter[str]) -
     terms = terms_of(sentence.text)
     if not terms:
         return 0.0
-    central = sum(weights.get(term, 0.0) / 2.0 ** min(20, times_said[term]) for term in sorted(terms))
+    central = sum(weights.get(term, 0.0) * _SAID_AGAIN ** times_said[term] for term in sorted(terms))
     value: float = central / (len(terms) + 4) ** 0.7
     value *= 1.0 + 0.25 * min(2, len(_EVENTS.findall(sentence.text)))
     value *= 0.9 + 0.2 * sentence.share
@@ -184,7 +189,7 @@ def _term_weights(sentences: Sequence[Sentence]) -> dict[str, float]:
     """Weigh terms: those said in several sentences carry the story, those in most of them tell none apart."""
     counts = Counter(term for item in sentences for term in terms_of(item.text))
     total = len(sentences) + 1
-    return {term: log(1 + count) * log(1 + total / count) for term, count in counts.items()}
+    return {term: (_ONCE + log(count)) * log(1 + total / count) for term, count in counts.items()}
 
 
 def _cost(sentence: Sentence, colon: str) -> int:

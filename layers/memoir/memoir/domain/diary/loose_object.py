@@ -28,7 +28,7 @@ class Ending(StrEnum):
 class LooseObject:
     """The whole members of an object, how it ends, and the member that the end of the text may have cut.
 
-    *last_name* is empty where a comma followed the last whole member.
+    *last_name* is empty where the text ends in the name of a further one.
     """
 
     members: dict[str, Any]
@@ -50,9 +50,14 @@ _QUOTES = "\"'`“”‘’＂"
 _NAMES = "|".join(sorted(KNOWN_NAMES, key=len, reverse=True))
 # Blanks are taken possessively: a run of them is looked at once, whatever follows.
 _NEXT_MEMBER = rf"[{_QUOTES}]?(?:{_NAMES})[{_QUOTES}]?\s*+[:：]|\"[A-Za-z_]\w{{0,39}}\"\s*+:"
-_CUT_NAME = rf"[{_QUOTES}]?\w{{0,20}}\Z"
+_BEGINNINGS = "|".join(
+    sorted(
+        {name[:length] for name in KNOWN_NAMES for length in range(1, len(name) + 1)}, key=len, reverse=True
+    )
+)
+_CUT_NAME = rf"[{_QUOTES}](?:(?:{_BEGINNINGS})[{_QUOTES}]?)?\s*+\Z"
 _AFTER_VALUE = re.compile(
-    rf"\s*+(?:[}}\]｝］]|[,，]\s*+(?:[}}\]｝］]|{_NEXT_MEMBER}|{_CUT_NAME})|(?:`{{3,}}+|~{{3,}}+)?\s*+\Z)",
+    rf"\s*+(?:[}}\]｝］]|[,，]\s*+(?:[}}\]｝］]|\Z|{_NEXT_MEMBER}|{_CUT_NAME})|(?:`{{3,}}+|~{{3,}}+)?\s*+\Z)",
     re.IGNORECASE,
 )
 _AFTER_ITEM = re.compile(rf"\s*+(?:[\]］]|[,，]\s*+[{_QUOTES}\]］]|\Z)")
@@ -97,9 +102,9 @@ class _Reader:
                 if mark in "}｝":
                     return LooseObject(members=members, ending=Ending.CLOSED, last_name=name)
                 if mark in ",，":
-                    name = ""
                     self.position += 1
                     continue
+                name = ""  # where the text ends within a name, every member before it is whole
                 name = self.name()
                 members[name] = self.value()
         except _CutOff:

@@ -9,7 +9,7 @@ from memoir.domain.diary.instructions import (
     neutralised,
     section_names,
 )
-from memoir.domain.diary.language import CHINESE, JAPANESE, language_of
+from memoir.domain.diary.language import CHINESE, JAPANESE, UNKNOWN, language_of
 from memoir.domain.diary.policy import Store
 from memoir.domain.diary.rounds import DialogueRound, cut_middle, fit_dialogue
 from memoir.domain.model_text import clean_model_text
@@ -71,7 +71,7 @@ def build_prompt(
     cut in the middle of the longest messages, marked, and reported.
     """
     limits = limits or PromptLimits()
-    language = dialogue_language(rounds)
+    language = dialogue_language(rounds, previous_summary=previous_summary)
     scale = 1 if language in (CHINESE, JAPANESE) else LETTERS_PER_CHARACTER
     with_diary = store is Store.SUMMARY_AND_DIARY
     fitted = fit_dialogue(rounds, max_chars=limits.max_dialogue_chars)
@@ -99,10 +99,13 @@ def with_doubled_cap(prompt: DiaryPrompt) -> DiaryPrompt:
     return replace(prompt, max_tokens=prompt.max_tokens * 2)
 
 
-def dialogue_language(rounds: Sequence[DialogueRound]) -> str:
-    """Return the language of the dialogue."""
+def dialogue_language(rounds: Sequence[DialogueRound], *, previous_summary: str = "") -> str:
+    """Return the language of the dialogue, or of the previous summary where the dialogue is too short to
+    tell.
+    """
     sample = "\n".join(f"{item.user_text[:2000]}\n{item.assistant_text[:2000]}" for item in rounds)
-    return language_of(sample)
+    language = language_of(sample)
+    return language_of(previous_summary) if language == UNKNOWN else language
 
 
 def _user_text(
@@ -127,7 +130,7 @@ def _user_text(
 
 
 def _one_line(name: str) -> str:
-    """Return a name that cannot leave its place: one line, at most 60 characters, no marks, quotes or braces."""
+    """Return a name that cannot leave its place: 60 characters of one line, no marks, quotes, braces."""
     words = neutralised(clean_model_text(name)).split()
     return " ".join(words).translate(_NOT_IN_NAMES)[:MAX_NAME_CHARACTERS].strip()
 

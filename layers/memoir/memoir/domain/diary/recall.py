@@ -103,7 +103,7 @@ def _mark_of(left_out: int) -> list[str]:
 
 
 def _cut_block(block: str, *, marks: list[str], max_bytes: int) -> str:
-    """Return as much of *block* as fits between the marks, up to the end of a sentence or line if it can be."""
+    """Return as much of *block* as fits between the marks, up to a sentence or line end if it can be."""
     end_mark = " [… cut …]"
     head = "\n".join([*marks, ""])
     room = max_bytes - len(head.encode()) - len(end_mark.encode())

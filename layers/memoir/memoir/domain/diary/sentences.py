@@ -23,8 +23,7 @@ _LABEL = re.compile(r"^([^：:\n]{1,24})[：:]\s?")
 _WORD = re.compile("[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*|[\u0400-\u04ff]+|[0-9]+")
 _EAST_ASIAN_RUN = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003134f]+")
 _FUNCTION_CHARACTERS = frozenset(
-    "的了是在我你他她它们这那有和就不也都很着过吧吗呢啊么一个把被给与及而或但又再还只才却让使对从到向往为以于之其"
-    "什怎哪谁些点里上下来去说道想要会能可没无请"
+    "的了是在我你他她它们这那有和就不也都很着过吧吗呢啊么与及而或但又却使对其什怎哪些之以于为被把给说"
 )
 _WORDS_WITHOUT_MEANING = """
     a about after all also am an and any are as at back be because been but by can can't come could
