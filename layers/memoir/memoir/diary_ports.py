@@ -10,6 +10,7 @@ from typing import Protocol
 from memoir.domain.diary.agent_ref import AgentRef
 from memoir.domain.diary.entry import DiaryEntry, DiaryHead
 from memoir.domain.diary.finish import FinishReason
+from memoir.domain.diary.policy import DiaryQuota
 from memoir.domain.diary.prompt import DiaryPrompt
 from memoir.domain.diary.rounds import DialogueRound
 from memoir.domain.receipt import Receipt
@@ -47,10 +48,11 @@ class LanguageModel(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class DiaryView:
-    """All that a plan has to know, read at one moment."""
+    """All that a plan has to know, read at one moment. `quota`: the user's, of the present period."""
 
     head: DiaryHead
     turns: TurnHead
+    quota: DiaryQuota
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +67,7 @@ class Lease:
 class DiaryChange:
     """What a save does, all of it or nothing. `put` and `removed` are entries, by their end round.
 
-    `lease`: must still be held, and is given back.
+    `lease`: must still be held, and is given back. `charges_quota`: the user has one diary less this period.
     """
 
     before: DiaryHead
@@ -74,6 +76,7 @@ class DiaryChange:
     removed: tuple[DiaryEntry, ...] = ()
     lease: Lease | None = None
     receipt: Receipt | None = None
+    charges_quota: bool = False
 
 
 class DiaryStore(Protocol):

@@ -29,7 +29,7 @@ class stands in `edge/http.py`, and a test fails if one is missing.
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-Fact = str | int | bool | None
+Fact = str | int | float | bool | None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -187,6 +187,7 @@ class ModelFailed(MemoirError):
 
     code: str = "model_failed"  # type: ignore[misc]
     worth_another_try: bool = True
+    retry_after_seconds: float = 0.0
 
 
 @dataclass(eq=False, kw_only=True)

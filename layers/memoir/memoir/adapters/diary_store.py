@@ -39,6 +39,7 @@ from memoir.ports import Clock
 
 MAX_RAW_BYTES = 16 * 1024
 _RAW_SECONDS = 7 * 86_400
+_QUOTA_KEPT_SECONDS = 62 * 86_400
 
 # Entries are read a few at a time: a recall wants five at most, and some may be stale.
 _PAGE_ITEMS = 8
@@ -49,19 +50,35 @@ class DynamoDbDiaryStore:
     """The DiaryStore port on one DynamoDB table."""
 
     def __init__(
-        self, *, client: Any, table_name: str, receipts: DynamoDbReceiptStore, clock: Clock = time.time
+        self,
+        *,
+        client: Any,
+        table_name: str,
+        receipts: DynamoDbReceiptStore,
+        monthly_quota: int | None = None,
+        clock: Clock = time.time,
     ) -> None:
-        """Keep diaries in *table_name*, and their receipts in *receipts* of the same table."""
+        """Keep diaries in *table_name*, and their receipts in *receipts* of the same table.
+
+        *monthly_quota*: how many diaries a user has in a calendar month (UTC); None is no limit.
+        """
         self._client = client
         self._table_name = table_name
         self._receipts = receipts
+        self._monthly_quota = monthly_quota
         self._clock = clock
 
     def look(self, scope: Scope, *, agent: AgentRef) -> DiaryView:
         """See `DiaryStore.look`. One BatchGetItem."""
-        head, turns = keys.diary_head(scope, agent), keys.turn_head(scope)
-        found = batch_get(self._client, table_name=self._table_name, keys=[head, turns])
-        return DiaryView(head=_head(found.get(head["sk"]["S"])), turns=read_head(found.get(turns["sk"]["S"])))
+        head, turns, quota = keys.diary_head(scope, agent), keys.turn_head(scope), self._quota_key(scope)
+        wanted = [head, turns] if self._monthly_quota is None else [head, turns, quota]
+        found = batch_get(self._client, table_name=self._table_name, keys=wanted)
+        charged = found.get(quota["sk"]["S"], {})
+        return DiaryView(
+            head=_head(found.get(head["sk"]["S"])),
+            turns=read_head(found.get(turns["sk"]["S"])),
+            quota=DiaryQuota(used=int(charged.get("used", {}).get("N", "0")), limit=self._monthly_quota),
+        )
 
     def newest(
         self, scope: Scope, *, agent: AgentRef, before_round: int | None = None
@@ -129,6 +146,8 @@ class DynamoDbDiaryStore:
         ]
         if change.lease:
             writes.append({"Update": self._return_lease(scope, agent, change.lease)})
+        if change.charges_quota and self._monthly_quota is not None:
+            writes.append(self._charge(scope))
         if change.receipt:
             writes.append(self._receipts.put_write(scope, change.receipt))
         try:
@@ -177,6 +196,22 @@ class DynamoDbDiaryStore:
             "body": _packed(entry_as_plain(entry)),
         }
         return {"Put": {"TableName": self._table_name, "Item": item}}
+
+    def _quota_key(self, scope: Scope) -> keys.Key:
+        return keys.diary_quota(scope, time.strftime("%Y-%m", time.gmtime(self._clock())))
+
+    def _charge(self, scope: Scope) -> Item:
+        return {
+            "Update": {
+                "TableName": self._table_name,
+                "Key": self._quota_key(scope),
+                "UpdateExpression": "ADD used :one SET expires_at = :later",
+                "ExpressionAttributeValues": {
+                    ":one": {"N": "1"},
+                    ":later": {"N": str(int(self._clock()) + _QUOTA_KEPT_SECONDS)},
+                },
+            }
+        }
 
     def _return_lease(self, scope: Scope, agent: AgentRef, lease: Lease) -> Item:
         return {

@@ -13,6 +13,7 @@ pk is `P#<product>#U#<user>#C#<conversation>`; below it:
 | a diary's head             | E#<agent>#~                     |
 | the lease of a diary's worker | L#<agent>                    |
 | a failed answer, for 7 days | F#<agent>#<round>              |
+| a user's diaries of a month (pk without C#) | Q#diary#<month> |
 | a worker's receipt         | R#<round>#<version>#<worker>    |
 """
 
@@ -21,7 +22,7 @@ from urllib.parse import quote
 from memoir.domain.diary.agent_ref import AgentRef
 from memoir.domain.receipt import Receipt
 from memoir.domain.scenario import Worker
-from memoir.domain.scope import Scope
+from memoir.domain.scope import Scope, UserScope
 from memoir.domain.turns import Position
 from memoir.ports import DocumentKey
 
@@ -35,9 +36,14 @@ FIRST_RECEIPT_SK, LAST_RECEIPT_SK = "R#", "R#~"
 """Before and behind every receipt."""
 
 
+def user_pk(owner: UserScope) -> str:
+    """Return the partition key of what belongs to one user across conversations."""
+    return f"P#{_part(owner.product)}#U#{_part(owner.user)}"
+
+
 def conversation_pk(scope: Scope) -> str:
     """Return the partition key of all that belongs to one conversation."""
-    return f"P#{_part(scope.product)}#U#{_part(scope.user)}#C#{_part(scope.conversation)}"
+    return f"{user_pk(scope.owner)}#C#{_part(scope.conversation)}"
 
 
 def document_key(key: DocumentKey) -> Key:
@@ -109,6 +115,11 @@ def diary_lease(scope: Scope, agent: AgentRef) -> Key:
 def diary_raw(scope: Scope, agent: AgentRef, last_round: int) -> Key:
     """Return the key of the raw answer from which no diary up to *last_round* could be read."""
     return _key(scope, f"F#{_part(agent)}#{last_round:010}")
+
+
+def diary_quota(scope: Scope, month: str) -> Key:
+    """Return the key of how many diaries a user has had in *month*. It belongs to the user."""
+    return {"pk": {"S": user_pk(scope.owner)}, "sk": {"S": f"Q#diary#{month}"}}
 
 
 def receipt(scope: Scope, value: Receipt) -> Key:

@@ -1,0 +1,250 @@
+"""Write the diary of a conversation when one is due: plan, lease, model, judge, save. At most once a range.
+
+    look ── plan ── not due ──────────────────────────> receipt, no other write
+               └─ due ── lease ── look and plan again (another worker may have finished) ── model ── save
+
+The save is one transaction with the lease: a worker that lost its lease, or was too slow, saves nothing.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memoir.diary_ports import DiaryChange, DiaryView, Lease, WritingJob
+from memoir.domain.clock import utc_text
+from memoir.domain.diary.entry import DiaryEntry, DiaryHead, covered_rounds
+from memoir.domain.diary.head import head_after_failure, head_after_range, progress_of
+from memoir.domain.diary.judgement import Outcome as Judged
+from memoir.domain.diary.plan import DiaryPlan, PlanReason, plan_diary
+from memoir.domain.diary.prompt import build_prompt
+from memoir.domain.diary.rounds import DialogueRound, rounds_to_write
+from memoir.domain.diary.staleness import summary_base, superseded
+from memoir.domain.receipt import Outcome, Receipt
+from memoir.domain.turns import Turn
+from memoir.usecases.ask_model import Asked, ask_model
+from memoir.usecases.diary_work import DiaryPorts, DiaryWork, entries_from, notice_reroll
+
+
+def write_diary(ports: DiaryPorts, work: DiaryWork) -> Receipt:
+    """Write the diary if it is due, and return the receipt of what was done.
+
+    Raises LeaseHeld (another worker is at it), RevisionConflict, StoreUnavailable: nothing was written;
+    WriteOutcomeUnknown; RecordCorrupt.
+    """
+    view = notice_reroll(ports, work, ports.diaries.look(work.scope, agent=work.agent))
+    plan = _plan(work, view)
+    if not plan.generate:
+        return _note(ports, work, view, reason=plan.reason, details={"nextAt": plan.next_at})
+    lease = ports.diaries.take_lease(work.scope, agent=work.agent, seconds=ports.lease_seconds)
+    try:
+        view = ports.diaries.look(work.scope, agent=work.agent)
+        view = notice_reroll(ports, work, view, though_followed=True)
+        plan = _plan(work, view)
+        if not plan.generate:
+            ports.diaries.release(work.scope, agent=work.agent, lease=lease)
+            return _note(ports, work, view, reason=plan.reason, details={"nextAt": plan.next_at})
+        return _write(ports, work, view, plan, lease)
+    except Exception:
+        ports.diaries.release(work.scope, agent=work.agent, lease=lease)
+        raise
+
+
+def _plan(work: DiaryWork, view: DiaryView) -> DiaryPlan:
+    last = view.turns.accepted_through if work.only_accepted else view.turns.last.round
+    accepted = {*range(view.head.watermark + 1, last + 1)}
+    for stale in view.head.stale_ranges:
+        accepted.update(range(stale.first, stale.last + 1))
+    return plan_diary(
+        policy=work.policy,
+        progress=progress_of(view.head, accepted_rounds=accepted),
+        tier=work.subscription_category,
+        quota=view.quota,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """A plan that is being carried out under a lease. `turns`: those of its range, as they stand now."""
+
+    ports: DiaryPorts
+    work: DiaryWork
+    head: DiaryHead
+    plan: DiaryPlan
+    lease: Lease
+    turns: tuple[Turn, ...]
+    newest_round: int
+
+
+def _write(ports: DiaryPorts, work: DiaryWork, view: DiaryView, plan: DiaryPlan, lease: Lease) -> Receipt:
+    """Read the rounds as they stand now, ask the model, save what its answer is worth."""
+    assert plan.covers is not None and plan.store is not None
+    turns = ports.turns.between(work.scope, first_round=plan.covers.first, last_round=plan.covers.last)
+    run = _Run(
+        ports=ports,
+        work=work,
+        head=view.head,
+        plan=plan,
+        lease=lease,
+        turns=turns,
+        newest_round=view.turns.last.round,
+    )
+    rounds = rounds_to_write(map(_dialogue, turns), accepted=plan.rounds)
+    if not rounds:
+        return _save(run, after=_covered_head(run), outcome="skipped", reason=PlanReason.EMPTY_RANGE)
+    earlier = ports.diaries.newest(work.scope, agent=work.agent, before_round=plan.covers.first)
+    base = next(
+        (found for found in earlier if isinstance(found, DiaryEntry) and _usable(found)),
+        None,
+    )
+    previous_summary = base.summary if base else ""
+    prompt = build_prompt(
+        rounds=rounds, previous_summary=previous_summary, character=work.character, store=plan.store
+    )
+    job = WritingJob(
+        prompt=prompt, rounds=rounds, previous_summary=previous_summary, character=work.character
+    )
+    asked = ask_model(ports.model, job, sleep=ports.sleep)
+    if asked.judgement.outcome is Judged.REJECT:
+        return _fail(run, asked)
+    if asked.judgement.outcome is Judged.NOTHING_NEW:
+        return _save(
+            run,
+            after=_covered_head(run),
+            outcome="skipped",
+            reason="nothing_new",
+            details=asked.facts(),
+        )
+    return _store(run, _entry(run, job, asked, base=base), asked)
+
+
+def _store(run: _Run, entry: DiaryEntry, asked: Asked) -> Receipt:
+    assert run.plan.covers is not None
+    existing = entries_from(run.ports, run.work, first_round=entry.first_round)
+    replaced = next((old for old in existing if old.last_round == entry.last_round), None)
+    return _save(
+        run,
+        after=_covered_head(run),
+        outcome="ok",
+        reason=run.plan.reason,
+        details={"firstRound": entry.first_round, "lastRound": entry.last_round, **asked.facts()},
+        put=(replace(entry, version=replaced.version + 1 if replaced else 1),),
+        removed=superseded(existing, by=run.plan.covers),
+        charges_quota=True,
+    )
+
+
+def _fail(run: _Run, asked: Asked) -> Receipt:
+    code = asked.judgement.code
+    if asked.answer is not None:
+        last_round = run.plan.rounds[-1]
+        run.ports.diaries.keep_raw(
+            run.work.scope, agent=run.work.agent, last_round=last_round, text=asked.answer.text
+        )
+    after = head_after_failure(run.head, newest_round=run.newest_round, code=code)
+    return _save(run, after=after, outcome="failed", reason=code, details=asked.facts())
+
+
+def _save(
+    run: _Run,
+    *,
+    after: DiaryHead,
+    outcome: Outcome,
+    reason: str,
+    details: dict[str, Any] | None = None,
+    put: tuple[DiaryEntry, ...] = (),
+    removed: tuple[DiaryEntry, ...] = (),
+    charges_quota: bool = False,
+) -> Receipt:
+    receipt = _receipt(
+        run.ports, run.work, outcome=outcome, reason=reason, before=run.head, after=after, details=details
+    )
+    change = DiaryChange(
+        before=run.head,
+        after=after,
+        put=put,
+        removed=removed,
+        lease=run.lease,
+        receipt=receipt,
+        charges_quota=charges_quota,
+    )
+    run.ports.diaries.save(run.work.scope, agent=run.work.agent, change=change)
+    return receipt
+
+
+def _covered_head(run: _Run) -> DiaryHead:
+    assert run.plan.covers is not None
+    after = head_after_range(run.head, covers=run.plan.covers)
+    if after.watermark == run.plan.covers.last and run.turns:
+        return replace(after, watermark_turn_id=run.turns[-1].turn_id)
+    return after
+
+
+def _entry(run: _Run, job: WritingJob, asked: Asked, *, base: DiaryEntry | None) -> DiaryEntry:
+    assert run.plan.covers is not None and asked.answer is not None and asked.reading is not None
+    return DiaryEntry(
+        first_round=run.plan.covers.first,
+        last_round=run.plan.covers.last,
+        covered=covered_rounds(job.rounds),
+        summary=asked.judgement.summary,
+        diary=asked.judgement.diary,
+        generator=asked.answer.generator,
+        prompt_version=job.prompt.prompt_version,
+        finish_reason=asked.answer.finish.value,
+        parse_path=asked.reading.parse_path.value,
+        created_at_ms=int(run.ports.clock() * 1000),
+        base=summary_base(base),
+        partial=asked.judgement.partial,
+        truncated_input=job.prompt.truncated_input,
+        flags=asked.judgement.flags,
+    )
+
+
+def _note(
+    ports: DiaryPorts, work: DiaryWork, view: DiaryView, *, reason: str, details: dict[str, Any]
+) -> Receipt:
+    receipt = _receipt(
+        ports,
+        work,
+        outcome="skipped",
+        reason=reason,
+        before=view.head,
+        after=view.head,
+        details=details,
+    )
+    ports.receipts.note(work.scope, receipt)
+    return receipt
+
+
+def _receipt(
+    ports: DiaryPorts,
+    work: DiaryWork,
+    *,
+    outcome: Outcome,
+    reason: str,
+    before: DiaryHead,
+    after: DiaryHead,
+    details: dict[str, Any] | None,
+) -> Receipt:
+    return Receipt(
+        worker="diary",
+        position=work.position,
+        turn_id=work.turn_id,
+        outcome=outcome,
+        reason=str(reason),
+        revision_before=before.version,
+        revision_after=after.version,
+        created_at=utc_text(ports.clock()),
+        details=details or {},
+    )
+
+
+def _usable(entry: DiaryEntry) -> bool:
+    return not entry.stale and bool(entry.summary)
+
+
+def _dialogue(turn: Turn) -> DialogueRound:
+    return DialogueRound(
+        round=turn.position.round,
+        turn_id=turn.turn_id,
+        user_text=turn.user_text,
+        assistant_text=turn.assistant_text,
+    )
