@@ -66,7 +66,7 @@ def test_stale_tombstoned_and_empty_entries_are_left_out() -> None:
         entry(31, 40),
         entry(41, 50, summary=" "),
     ]
-    found = recall([*entries[:3]], tombstones=(RoundRange(first=31, last=40),))
+    found = recall(entries, tombstones=(RoundRange(first=31, last=40),))
     assert (ends(found), found.stale_count) == ([20], 1)
 
 

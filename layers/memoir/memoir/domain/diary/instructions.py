@@ -106,8 +106,7 @@ def neutralised(text: str) -> str:
 
 
 def echoes_instructions(text: str) -> bool:
-    """Tell whether *text* holds 20 or more characters in a row of the instructions, or a placeholder of
-    theirs.
+    """Tell whether *text* holds 20 characters in a row of the instructions, or a placeholder of theirs.
 
     A run of white space counts as one blank. What we ask to be answered literally is no echo.
     """

@@ -100,9 +100,7 @@ def with_doubled_cap(prompt: DiaryPrompt) -> DiaryPrompt:
 
 
 def dialogue_language(rounds: Sequence[DialogueRound], *, previous_summary: str = "") -> str:
-    """Return the language of the dialogue, or of the previous summary where the dialogue is too short to
-    tell.
-    """
+    """Return the language of the dialogue, or of the previous summary where it is too short to tell."""
     sample = "\n".join(f"{item.user_text[:2000]}\n{item.assistant_text[:2000]}" for item in rounds)
     language = language_of(sample)
     return language_of(previous_summary) if language == UNKNOWN else language

@@ -1,5 +1,4 @@
-"""Read a model's diary answer: a ladder of steps, strict before tolerant, never a text that was not marked as
-one.
+"""Read a model's diary answer: a ladder of steps, strict before tolerant, nothing unmarked.
 
 Linear in the text, and never an exception: whatever cannot be read gets a code.
 """

@@ -50,7 +50,7 @@ def recall_diary(
     `next_round_at`.
     """
     present = [entry for entry in entries if not any(entry.range.overlaps(gone) for gone in tombstones)]
-    valid = sorted((entry for entry in present if not entry.stale and entry.summary), key=_by_end)
+    valid = sorted((entry for entry in present if not entry.stale and entry.summary.strip()), key=_by_end)
     count = counts.of(tier_of(subscription_category))
     chosen = tuple(valid[len(valid) - min(count, len(valid)) :])
     text, truncated = compass_memory(chosen, max_bytes=max_bytes)

@@ -88,11 +88,10 @@ def story_text(text: str) -> str:
 
 
 def fit_dialogue(rounds: Sequence[DialogueRound], *, max_chars: int) -> FittedDialogue:
-    """Cut *rounds* to *max_chars* characters of text: longest messages first, all to one length, in the
-    middle.
+    """Cut *rounds* to *max_chars* characters of text: longest messages first, all to one length.
 
-    So every round stays in view and one huge message costs no other one anything. The cut is marked with the
-    number of characters left out; the marks come on top of *max_chars*.
+    So every round stays in view and one huge message costs no other one anything. What is left out is the
+    middle of a message, marked with the number of its characters; the marks come on top of *max_chars*.
     """
     lengths = [len(text) for item in rounds for text in (item.user_text, item.assistant_text)]
     longest = _common_limit(lengths, max_total=max_chars)

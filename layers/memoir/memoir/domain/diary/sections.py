@@ -38,8 +38,7 @@ _FENCE_LINE = re.compile(r"(?:\A|\n)[ \t]{0,3}(?:`{3,20}|~{3,20})[ \t]{0,3}\Z")
 
 
 def tagged_sections(text: str) -> Sections | None:
-    """Return what stands between `<summary>` and `<diary>` or `<entry>` tags, or `[[summary]]` marks, or
-    None.
+    """Return what stands between `<summary>` and `<diary>` or `<entry>` tags, `[[summary]]` marks, or None.
 
     Tags in any case; the last that holds something counts; one that is not closed ends at the next tag or the
     end.

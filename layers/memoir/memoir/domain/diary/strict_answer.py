@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-MAX_OBJECT_STARTS = 16
+MAX_OBJECT_STARTS = 8
 """How many braces that never close are stepped over. Each costs one pass: the bound keeps the search linear.
 """
 
