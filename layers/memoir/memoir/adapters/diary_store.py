@@ -33,6 +33,7 @@ from memoir.domain.diary.entry import (
     head_as_plain,
     head_from_plain,
 )
+from memoir.domain.diary.policy import DiaryQuota
 from memoir.domain.scope import Scope
 from memoir.errors import LeaseHeld, MemoirError, RecordCorrupt, RevisionConflict, StoreUnavailable
 from memoir.ports import Clock
