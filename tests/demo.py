@@ -9,9 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tests.localcloud.cloud import LocalCloud
-
 from tests.api import Answer, Api
+from tests.localcloud.cloud import local_cloud
 
 
 class Broken(Exception):
@@ -91,7 +90,7 @@ def show_memory(api: Api) -> None:
 
 def main() -> int:
     """Bring the local stack up, show what it does, take it down. Returns the exit code."""
-    with LocalCloud.start() as stack:
+    with local_cloud() as stack:
         api = Api(stack)
         try:
             show_memory(api)
