@@ -1,7 +1,7 @@
 """Cut a folder of installed wheels down to what the functions read. Called by this folder's Makefile.
 
-botocore carries the description of every AWS service. Listing them and reading a description with its prose is a
-good part of a cold start, and most of the size.
+botocore carries the description of every AWS service. Listing them and reading a description with its prose
+is a good part of a cold start, and most of the size.
 """
 
 import gzip
@@ -17,10 +17,18 @@ SERVICES = frozenset({"dynamodb", "sns", "bedrock-runtime", "secretsmanager", "e
 # In endpoints.json, names of services as endpoints know them.
 ENDPOINTS = frozenset({"dynamodb", "sns", "bedrock", "secretsmanager", "events"})
 
-# Operations that adapters call. A model without the others loads faster; calling one not listed fails at once.
+# What adapters call. A model without the rest loads faster; calling one not listed fails at once.
 OPERATIONS = {
     "dynamodb": frozenset(
-        {"GetItem", "PutItem", "UpdateItem", "Query", "BatchGetItem", "TransactWriteItems", "DescribeEndpoints"}
+        {
+            "GetItem",
+            "PutItem",
+            "UpdateItem",
+            "Query",
+            "BatchGetItem",
+            "TransactWriteItems",
+            "DescribeEndpoints",
+        }
     ),
 }
 

@@ -102,7 +102,9 @@ def _sam(arguments: list[str], folder: Path, emulator: Emulator) -> None:
             check=False,
         )
     if done.returncode:
-        raise CannotStart(f"sam {arguments[0]} failed:\n{log.read_text(errors='replace')[-4000:]}")
+        told = log.read_text(errors="replace")
+        at = max(told.find("_FAILED"), 0)  # the first resource that failed says why
+        raise CannotStart(f"sam {arguments[0]} failed:\n{told[at : at + 2000]}\n…\n{told[-1500:]}")
 
 
 def _deploy(folder: Path, emulator: Emulator, parameters: dict[str, str]) -> None:

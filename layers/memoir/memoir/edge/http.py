@@ -131,6 +131,9 @@ class Request:
             raw = base64.b64decode(body) if self.event.get("isBase64Encoded") else body.encode()
         except (ValueError, UnicodeEncodeError):
             raise errors.JsonMalformed(detail="the body is not UTF-8 text") from None
+        if "\ufffd" in body and self.headers.get("content-length") not in (None, str(len(raw))):
+            # Whoever made text of the bytes put U+FFFD where they were no UTF-8.
+            raise errors.JsonMalformed(detail="the body is not UTF-8 text")
         if len(raw) > max_bytes:
             raise errors.TooLarge(
                 code="body_too_large",

@@ -1,0 +1,93 @@
+"""What the template promises, read from the template."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samcli.yamlhelper import yaml_parse
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE: dict[str, Any] = yaml_parse((ROOT / "template.yaml").read_text())
+RESOURCES: dict[str, Any] = TEMPLATE["Resources"]
+FUNCTIONS = {
+    name: resource["Properties"]
+    for name, resource in RESOURCES.items()
+    if resource["Type"] == "AWS::Serverless::Function"
+}
+FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
+
+
+def sam(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {
+        "SAM_CLI_TELEMETRY": "0",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "PYTHON": sys.executable,
+    }
+    program = Path(sys.executable).with_name("sam")
+    return subprocess.run(
+        [program, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_sam_and_its_linter_accept_the_template() -> None:
+    done = sam("validate", "--lint")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_folder_of_functions_is_one_function_of_the_template() -> None:
+    assert sorted(properties["CodeUri"] for properties in FUNCTIONS.values()) == [
+        f"functions/{folder}" for folder in FOLDERS
+    ]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_functions_folder_holds_one_file(folder: str) -> None:
+    found = [path.name for path in (ROOT / "functions" / folder).iterdir() if path.name != "__pycache__"]
+    assert found == ["app.py"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_may_do_named_actions_on_named_resources_only(name: str) -> None:
+    for policy in FUNCTIONS[name].get("Policies", []):
+        for statement in policy["Statement"]:
+            actions = statement["Action"]
+            for action in [actions] if isinstance(actions, str) else actions:
+                assert "*" not in action
+            assert statement["Resource"] != "*"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_only_health_answers_without_a_token(name: str) -> None:
+    for event in FUNCTIONS[name].get("Events", {}).values():
+        if event["Type"] == "HttpApi":
+            open_to_all = event["Properties"].get("Auth") == {"Authorizer": "NONE"}
+            assert open_to_all == (name == "HealthFunction")
+
+
+@pytest.mark.parametrize("alarm", ["FunctionErrors", "FunctionThrottles"])
+def test_every_function_is_watched(alarm: str) -> None:
+    watched = {
+        metric["MetricStat"]["Metric"]["Dimensions"][0]["Value"]["Ref"]
+        for metric in RESOURCES[alarm]["Properties"]["Metrics"]
+        if "MetricStat" in metric
+    }
+    assert watched == set(FUNCTIONS)
+
+
+def test_every_setting_of_the_environment_is_one_that_the_code_reads() -> None:
+    documented = (ROOT / "layers/memoir/memoir/settings.py").read_text()
+    variables = dict(TEMPLATE["Globals"]["Function"]["Environment"]["Variables"])
+    for properties in FUNCTIONS.values():
+        variables |= properties.get("Environment", {}).get("Variables", {})
+    assert [name for name in variables if name not in documented] == []
+
+
+def test_the_table_survives_the_stack_and_can_be_restored() -> None:
+    table = RESOURCES["Table"]
+    assert table["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert table["UpdateReplacePolicy"] == "Retain"
+    assert table["Properties"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert table["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
