@@ -7,7 +7,7 @@ from typing import Any
 from memoir import wiring
 from memoir.edge.http import Request, Response, serve
 from memoir.edge.observe import scope_facts
-from memoir.edge.paging import before_invalid, next_page, read_before, read_limit
+from memoir.edge.paging import next_page, read_before_round, read_limit
 from memoir.usecases import turns
 
 
@@ -39,13 +39,11 @@ def accept_turn(request: Request) -> Response:
 
 def get_turns(request: Request) -> Response:
     """Answer a page of turns, newest first."""
-    scope, before = request.conversation, read_before(request.query)
-    if before is not None and not (before.isascii() and before.isdigit() and len(before) <= 10):
-        raise before_invalid()
+    scope = request.conversation
     page = turns.list_turns(
         turns=wiring.turns(),
         scope=scope,
-        before=int(before) if before else None,
+        before=read_before_round(request.query),
         limit=read_limit(request.query),
     )
     answer: dict[str, Any] = {

@@ -80,7 +80,12 @@ def test_what_was_added_comes_back_whole(store: TurnStore, add: Callable[..., Tu
     assert store.page(SCOPE, before_round=2, limit=10) == (turn,)
     assert store.since(SCOPE, after=START, limit=10) == (turn,)
     assert store.look_up(SCOPE, turn_ids=("a", "b")).known == {
-        "a": KnownTurn(position=Position(round=1, version=1), text_hash=turn.text_hash, scenario_id="default")
+        "a": KnownTurn(
+            position=Position(round=1, version=1),
+            text_hash=turn.text_hash,
+            scenario_id="default",
+            subscription_category="plus",
+        )
     }
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from memoir.domain.scenario import Worker
 from memoir.domain.scope import Scope
-from memoir.domain.turns import KnownTurn, Lookup, Placement, Position, Turn, TurnHead
+from memoir.domain.turns import KnownTurn, Lookup, Placement, Position, RungTurn, Turn, TurnHead
 from memoir.errors import StoreUnavailable
 from memoir.ports import TurnRace
 
@@ -43,7 +43,10 @@ class InMemoryTurnStore:
         if placement.supersedes:
             known[placement.supersedes] = replace(known[placement.supersedes], superseded=True)
         known[turn.turn_id] = KnownTurn(
-            position=turn.position, text_hash=turn.text_hash, scenario_id=turn.scenario_id
+            position=turn.position,
+            text_hash=turn.text_hash,
+            scenario_id=turn.scenario_id,
+            subscription_category=turn.subscription_category,
         )
         self.turns.setdefault(scope, []).append(turn)
         self.heads[scope] = placement.after
@@ -79,8 +82,8 @@ class RecordingDoorbell:
     broken: bool = False
     rings: list[tuple[Scope, tuple[Worker, ...], Position]] = field(default_factory=list)
 
-    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position, turn_id: str) -> None:
+    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], turn: RungTurn) -> None:
         """See the port."""
         if self.broken:
             raise StoreUnavailable(detail="broken")
-        self.rings.append((scope, workers, position))
+        self.rings.append((scope, workers, turn.position))

@@ -8,7 +8,7 @@ from memoir.domain.receipt import Receipt
 from memoir.domain.revision import Revision
 from memoir.domain.scenario import Worker
 from memoir.domain.scope import Scope
-from memoir.domain.turns import START, Lookup, Placement, Position, Turn, TurnHead
+from memoir.domain.turns import START, Lookup, Placement, Position, RungTurn, Turn, TurnHead
 from memoir.domain.write_token import WriteToken
 
 
@@ -137,7 +137,7 @@ class TableStore(Protocol):
 class Doorbell(Protocol):
     """Tells workers that a conversation has something new. Messages may double, swap or vanish."""
 
-    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position, turn_id: str) -> None:
+    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], turn: RungTurn) -> None:
         """Ring *workers* for *scope*; the turn is a hint. Raises StoreUnavailable: not rung for sure."""
 
 

@@ -5,6 +5,12 @@
 | table_name   | MEMOIR_TABLE_NAME    | text | none: it must be set |
 | topic_arn    | MEMOIR_TOPIC_ARN     | ARN  | empty: this function rings no one |
 | receipt_days | MEMOIR_RECEIPT_DAYS  | days | 30      |
+| model        | MEMOIR_MODEL         | extractive, bedrock:<model id>, openai:<name> | extractive |
+| model_url    | MEMOIR_MODEL_URL     | base URL of an OpenAI-compatible server | empty |
+| model_secret_arn | MEMOIR_MODEL_SECRET_ARN | ARN of the secret that is its key | empty: no key |
+| model_timeout_ms | MEMOIR_MODEL_TIMEOUT_MS | ms | 120000 |
+| diary_monthly_quota | MEMOIR_DIARY_MONTHLY_QUOTA | diaries of a user in a month, 0 is no limit | 0 |
+| lease_seconds | MEMOIR_LEASE_SECONDS | s, longer than the worker may run | 330 |
 | endpoint_url | MEMOIR_ENDPOINT_URL  | URL  | empty: AWS itself    |
 
 Powertools reads its own POWERTOOLS_LOG_LEVEL.
@@ -25,6 +31,12 @@ class Settings:
     table_name: str
     topic_arn: str
     receipt_days: int
+    model: str
+    model_url: str
+    model_secret_arn: str
+    model_timeout_ms: int
+    diary_monthly_quota: int
+    lease_seconds: int
     endpoint_url: str | None
 
     @classmethod
@@ -36,13 +48,31 @@ class Settings:
         return cls(
             table_name=table_name,
             topic_arn=environment.get("MEMOIR_TOPIC_ARN", ""),
-            receipt_days=_positive(environment, "MEMOIR_RECEIPT_DAYS", default=30),
+            receipt_days=_whole(environment, "MEMOIR_RECEIPT_DAYS", default=30, at_least=1),
+            model=_model(environment),
+            model_url=environment.get("MEMOIR_MODEL_URL", ""),
+            model_secret_arn=environment.get("MEMOIR_MODEL_SECRET_ARN", ""),
+            model_timeout_ms=_whole(environment, "MEMOIR_MODEL_TIMEOUT_MS", default=120_000, at_least=1),
+            diary_monthly_quota=_whole(environment, "MEMOIR_DIARY_MONTHLY_QUOTA", default=0, at_least=0),
+            lease_seconds=_whole(environment, "MEMOIR_LEASE_SECONDS", default=330, at_least=1),
             endpoint_url=environment.get("MEMOIR_ENDPOINT_URL") or None,
         )
 
 
-def _positive(environment: Mapping[str, str], name: str, *, default: int) -> int:
+def _whole(environment: Mapping[str, str], name: str, *, default: int, at_least: int) -> int:
     text = environment.get(name) or str(default)
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise SettingsInvalid(f"{name} is {text!r}: it must be a whole number above 0")
+    if not (text.isascii() and text.isdigit() and int(text) >= at_least):
+        raise SettingsInvalid(f"{name} is {text!r}: it must be a whole number, at least {at_least}")
     return int(text)
+
+
+def _model(environment: Mapping[str, str]) -> str:
+    model = environment.get("MEMOIR_MODEL") or "extractive"
+    provider, _, name = model.partition(":")
+    if model != "extractive" and (provider not in ("bedrock", "openai") or not name):
+        raise SettingsInvalid(
+            f"MEMOIR_MODEL is {model!r}: use extractive, bedrock:<model id> or openai:<name>"
+        )
+    if provider == "openai" and not environment.get("MEMOIR_MODEL_URL"):
+        raise SettingsInvalid("MEMOIR_MODEL_URL is not set, and an openai model needs it")
+    return model

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from memoir.settings import Settings
 
 if TYPE_CHECKING:
+    from memoir.adapters.receipt_store import DynamoDbReceiptStore
+    from memoir.diary_ports import DiaryStore, LanguageModel
     from memoir.domain.scope import Scope
     from memoir.ports import DocumentStore, Doorbell, ReceiptStore, TurnStore
     from memoir.usecases.memory import ScopedMemory
@@ -48,14 +50,72 @@ def doorbell() -> "Doorbell":
     return SnsDoorbell(client=client, topic_arn=settings().topic_arn)
 
 
-@cache
 def receipts() -> "ReceiptStore":
     """Return the store of receipts."""
+    return _receipt_store()
+
+
+@cache
+def _receipt_store() -> "DynamoDbReceiptStore":
     from memoir.adapters.receipt_store import DynamoDbReceiptStore
 
     return DynamoDbReceiptStore(
         client=dynamodb(), table_name=settings().table_name, kept_days=settings().receipt_days
     )
+
+
+@cache
+def diaries() -> "DiaryStore":
+    """Return the store of diaries."""
+    from memoir.adapters.diary_store import DynamoDbDiaryStore
+
+    return DynamoDbDiaryStore(
+        client=dynamodb(),
+        table_name=settings().table_name,
+        receipts=_receipt_store(),
+        monthly_quota=settings().diary_monthly_quota or None,
+    )
+
+
+@cache
+def language_model() -> "LanguageModel":
+    """Return the model that writes diaries, as the settings choose it."""
+    provider, _, name = settings().model.partition(":")
+    if provider == "bedrock":
+        from memoir.adapters.aws import make_client
+        from memoir.adapters.bedrock_model import BedrockModel
+
+        client = make_client(
+            "bedrock-runtime",
+            endpoint_url=settings().endpoint_url,
+            read_timeout_seconds=settings().model_timeout_ms / 1000,
+            sends=1,
+        )
+        return BedrockModel(client=client, model_id=name)
+    if provider == "openai":
+        from memoir.adapters.openai_model import OpenAiModel
+
+        return OpenAiModel(
+            base_url=settings().model_url,
+            model=name,
+            timeout_ms=settings().model_timeout_ms,
+            api_key=model_key,
+        )
+    from memoir.adapters.extractive_model import ExtractiveModel
+
+    return ExtractiveModel()
+
+
+@cache
+def model_key() -> str | None:
+    """Return the key of the OpenAI-compatible server, None where no secret is configured."""
+    if not settings().model_secret_arn:
+        return None
+    from memoir.adapters.aws import make_client
+    from memoir.adapters.secrets import read_secret
+
+    client = make_client("secretsmanager", endpoint_url=settings().endpoint_url)
+    return read_secret(client, settings().model_secret_arn)
 
 
 @cache

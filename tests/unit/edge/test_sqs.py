@@ -9,7 +9,16 @@ from memoir.edge.sqs import TREATMENT, serve_batch
 
 
 def message(message_id: str, group: str, body: str | None = None) -> dict[str, Any]:
-    ring = {"product": "p", "user": "u", "conversation": group, "round": 1, "version": 1, "turnId": "t"}
+    ring = {
+        "product": "p",
+        "user": "u",
+        "conversation": group,
+        "round": 1,
+        "version": 1,
+        "turnId": "t",
+        "scenarioId": "default",
+        "subscriptionCategory": None,
+    }
     return {
         "messageId": message_id,
         "body": json.dumps(ring) if body is None else body,

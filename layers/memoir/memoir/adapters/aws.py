@@ -16,13 +16,9 @@ from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
 
 # Three sends within 15 s, the timeout of a function that answers over HTTP: botocore's defaults are 60 s each
 # for connecting and reading, and its retry defaults changed in 1.44.
-_CONFIG = Config(
-    connect_timeout=1,
-    read_timeout=3,
-    retries={"mode": "standard", "total_max_attempts": 3},
-    parameter_validation=False,
-    tcp_keepalive=True,
-)
+_CONNECT_SECONDS = 1
+_READ_SECONDS = 3
+_SENDS = 3
 
 _NEVER_SENT = (ConnectTimeoutError, EndpointConnectionError)
 
@@ -57,9 +53,25 @@ def _session() -> Any:
     return botocore.session.get_session()
 
 
-def make_client(service: str, *, endpoint_url: str | None) -> Any:
-    """Return a client of *service*. *endpoint_url* replaces AWS's own address (local use)."""
-    client = _session().create_client(service, endpoint_url=endpoint_url, config=_CONFIG)
+def make_client(
+    service: str,
+    *,
+    endpoint_url: str | None,
+    read_timeout_seconds: float = _READ_SECONDS,
+    sends: int = _SENDS,
+) -> Any:
+    """Return a client of *service* that sends a request *sends* times at most.
+
+    *endpoint_url* replaces AWS's own address (local use).
+    """
+    config = Config(
+        connect_timeout=_CONNECT_SECONDS,
+        read_timeout=read_timeout_seconds,
+        retries={"mode": "standard", "total_max_attempts": sends},
+        parameter_validation=False,
+        tcp_keepalive=True,
+    )
+    client = _session().create_client(service, endpoint_url=endpoint_url, config=config)
     client.meta.events.register(f"needs-retry.{service}", _note_attempt)
     return client
 

@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from memoir.adapters.keys import conversation_pk
 from memoir.domain.scenario import Worker
 from memoir.domain.scope import Scope
-from memoir.domain.turns import Position
+from memoir.domain.turns import RungTurn
 from memoir.errors import StoreUnavailable
 
 
@@ -26,15 +26,17 @@ class SnsDoorbell:
         self._client = client
         self._topic_arn = topic_arn
 
-    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], position: Position, turn_id: str) -> None:
+    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], turn: RungTurn) -> None:
         """See `Doorbell.ring`. One Publish."""
         message = {
             "product": scope.product,
             "user": scope.user,
             "conversation": scope.conversation,
-            "round": position.round,
-            "version": position.version,
-            "turnId": turn_id,
+            "round": turn.position.round,
+            "version": turn.position.version,
+            "turnId": turn.turn_id,
+            "scenarioId": turn.scenario_id,
+            "subscriptionCategory": turn.subscription_category,
         }
         try:
             self._client.publish(

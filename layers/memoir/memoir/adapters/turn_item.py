@@ -10,7 +10,7 @@ from memoir.domain.turns import KnownTurn, Turn, TurnHead
 from memoir.errors import RecordCorrupt
 
 HEAD_ATTRIBUTES = ("last_position", "last_turn_id", "accepted_through")
-KNOWN_ATTRIBUTES = ("place", "text_hash", "scenario_id", "superseded")
+KNOWN_ATTRIBUTES = ("place", "text_hash", "scenario_id", "subscription_category", "superseded")
 
 # Names and values of the attributes beside the texts and the keys.
 _ATTRIBUTE_BYTES = 200
@@ -71,6 +71,7 @@ def read_known(item: Item) -> KnownTurn:
             position=keys.read_position(item["place"]["S"]),
             text_hash=item["text_hash"]["S"],
             scenario_id=item["scenario_id"]["S"],
+            subscription_category=item.get("subscription_category", {}).get("S"),
             superseded=item.get("superseded", {}).get("BOOL", False),
         )
     except (KeyError, ValueError):

@@ -77,6 +77,8 @@ class DynamoDbTurnStore:
             "text_hash": {"S": turn.text_hash},
             "scenario_id": {"S": turn.scenario_id},
         }
+        if turn.subscription_category:
+            new_id["subscription_category"] = {"S": turn.subscription_category}
         writes = [
             self._put(turn_item(scope, turn)),
             self._put(new_id),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from memoir.contracts.validation import Contract, read_contract
 from memoir.domain.scope import Scope, UserScope, check_opaque_id
-from memoir.domain.turns import Position
+from memoir.domain.turns import Position, RungTurn
 from memoir.strict_json import read_json
 
 
@@ -15,6 +15,8 @@ class _Doorbell(Contract):
     round: int
     version: int
     turn_id: str
+    scenario_id: str
+    subscription_category: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +24,7 @@ class Ring:
     """A conversation to look at. The turn that it was rung for is a hint and no more."""
 
     scope: Scope
-    position: Position
-    turn_id: str
+    turn: RungTurn
 
 
 def read_ring(body: str) -> Ring:
@@ -35,6 +36,10 @@ def read_ring(body: str) -> Ring:
     )
     return Ring(
         scope=owner.conversation(message.conversation),
-        position=Position(round=message.round, version=message.version),
-        turn_id=check_opaque_id(message.turn_id, path="/turnId"),
+        turn=RungTurn(
+            position=Position(round=message.round, version=message.version),
+            turn_id=check_opaque_id(message.turn_id, path="/turnId"),
+            scenario_id=message.scenario_id,
+            subscription_category=message.subscription_category,
+        ),
     )

@@ -37,6 +37,10 @@ class Scenario:
     memory_sources: tuple[MemorySource, ...]
     write_on: Literal["completed", "accepted"] = "completed"
 
+    def source(self, variable: str) -> MemorySource | None:
+        """Return the source of that variable, None where the scenario has none."""
+        return next((source for source in self.memory_sources if source.variable == variable), None)
+
     def workers(self) -> tuple[Worker, ...]:
         """Return the workers that its sources need, in the order of the sources. No source, no worker."""
         return tuple(

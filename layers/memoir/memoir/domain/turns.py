@@ -76,7 +76,18 @@ class KnownTurn:
     position: Position
     text_hash: str
     scenario_id: str
+    subscription_category: str | None = None
     superseded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RungTurn:
+    """The turn that workers are rung for: a hint, for what they do is decided by what is stored."""
+
+    position: Position
+    turn_id: str
+    scenario_id: str
+    subscription_category: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

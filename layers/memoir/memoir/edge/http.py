@@ -113,6 +113,13 @@ class Request:
         """Return a part of the path as API Gateway has cut and decoded it; empty where there is none."""
         return str((self.event.get("pathParameters") or {}).get(name, ""))
 
+    def path_number(self, name: str) -> int:
+        """Return a part of the path that is a round: 1 to 10 digits. Raises RequestInvalid."""
+        text = self.path_parameter(name)
+        if not (text.isascii() and text.isdigit() and len(text) <= 10):
+            raise errors.RequestInvalid(path=name, detail=f"{name}: must be the number of a round")
+        return int(text)
+
     @property
     def query(self) -> Mapping[str, str]:
         """The query parameters; of a repeated one, API Gateway joins the values by a comma."""

@@ -28,11 +28,20 @@ def read_before(query: Mapping[str, str]) -> str | None:
     try:
         return base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True).decode()
     except (UnicodeError, binascii.Error):
-        raise before_invalid() from None
+        raise _before_invalid() from None
 
 
-def before_invalid() -> RequestInvalid:
-    """Return the refusal of a `before` that no answer gave."""
+def read_before_round(query: Mapping[str, str]) -> int | None:
+    """Return the round that `before` stands for, None where it is not given. Raises RequestInvalid."""
+    text = read_before(query)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 10):
+        raise _before_invalid()
+    return int(text)
+
+
+def _before_invalid() -> RequestInvalid:
     return RequestInvalid(
         code="before_invalid", path="before", detail="before: use the `next` of an earlier answer"
     )

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from memoir.diary_ports import DiaryChange, DiaryStore, DiaryView, LanguageModel
-from memoir.domain.diary.agent_ref import AgentRef
+from memoir.domain.diary.agent_ref import AgentRef, canonical_agent_ref
 from memoir.domain.diary.entry import DiaryEntry
 from memoir.domain.diary.head import head_with_stale
-from memoir.domain.diary.policy import DiaryPolicy
+from memoir.domain.diary.policy import DiaryPolicy, node_policy
 from memoir.domain.diary.staleness import newly_stale
+from memoir.domain.scenario import find_scenario
 from memoir.domain.scope import Scope
-from memoir.domain.turns import Position
+from memoir.domain.turns import RungTurn
 from memoir.ports import Clock, ReceiptStore, TurnStore
 
 
@@ -22,9 +23,7 @@ class DiaryWork:
     agent: AgentRef
     policy: DiaryPolicy
     character: str
-    subscription_category: str | None
-    position: Position
-    turn_id: str
+    turn: RungTurn
     only_accepted: bool = False
 
 
@@ -39,6 +38,22 @@ class DiaryPorts:
     clock: Clock
     sleep: Callable[[float], None]
     lease_seconds: int
+
+
+def diary_work(*, scope: Scope, turn: RungTurn) -> DiaryWork | None:
+    """Return the job that *turn* rings for, None where its scenario has no diary. Raises NotFound."""
+    scenario = find_scenario(turn.scenario_id)
+    source = scenario.source("compassMemory")
+    if source is None:
+        return None
+    return DiaryWork(
+        scope=scope,
+        agent=canonical_agent_ref(source.agent_ref),
+        policy=node_policy(),
+        character="",
+        turn=turn,
+        only_accepted=scenario.write_on == "accepted",
+    )
 
 
 def notice_reroll(

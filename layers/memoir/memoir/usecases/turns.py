@@ -11,6 +11,7 @@ from memoir.domain.turns import (
     NewTurn,
     Placement,
     Position,
+    RungTurn,
     Turn,
     TurnHead,
     place_turn,
@@ -52,7 +53,13 @@ def record_turn(
     scenario = find_scenario(new.scenario_id)
     position, head, duplicate = _store(turns, clock=clock, scope=scope, new=new)
     scheduled = scenario.workers() if _may_write(scenario, head=head, turn_round=position.round) else ()
-    _ring(doorbell, scope=scope, workers=scheduled, turn_id=new.turn_id, position=position)
+    rung = RungTurn(
+        position=position,
+        turn_id=new.turn_id,
+        scenario_id=new.scenario_id,
+        subscription_category=new.subscription_category,
+    )
+    _ring(doorbell, scope=scope, workers=scheduled, turn=rung)
     return Recorded(turn_id=new.turn_id, round=position.round, scheduled=scheduled, duplicate=duplicate)
 
 
@@ -77,7 +84,13 @@ def accept_turn(*, turns: TurnStore, doorbell: Doorbell, scope: Scope, turn_id: 
     if not duplicate:
         turns.accept(scope, turn_id=turn_id, turn_round=known.position.round)
     scheduled = find_scenario(known.scenario_id).workers()
-    _ring(doorbell, scope=scope, workers=scheduled, turn_id=turn_id, position=known.position)
+    rung = RungTurn(
+        position=known.position,
+        turn_id=turn_id,
+        scenario_id=known.scenario_id,
+        subscription_category=known.subscription_category,
+    )
+    _ring(doorbell, scope=scope, workers=scheduled, turn=rung)
     return Recorded(turn_id=turn_id, round=known.position.round, scheduled=scheduled, duplicate=duplicate)
 
 
@@ -123,16 +136,14 @@ def _may_write(scenario: Scenario, *, head: TurnHead, turn_round: int) -> bool:
     return scenario.write_on == "completed" or turn_round <= head.accepted_through
 
 
-def _ring(
-    doorbell: Doorbell, *, scope: Scope, workers: tuple[Worker, ...], turn_id: str, position: Position
-) -> None:
+def _ring(doorbell: Doorbell, *, scope: Scope, workers: tuple[Worker, ...], turn: RungTurn) -> None:
     if not workers:
         return
     try:
-        doorbell.ring(scope, workers=workers, position=position, turn_id=turn_id)
+        doorbell.ring(scope, workers=workers, turn=turn)
     except StoreUnavailable as failure:
         raise DoorbellFailed(
-            turn_id=turn_id,
-            round=position.round,
+            turn_id=turn.turn_id,
+            round=turn.position.round,
             detail="the turn is stored, its background was not rung; send the same turn again",
         ) from failure

@@ -56,7 +56,7 @@ def _plan(work: DiaryWork, view: DiaryView) -> DiaryPlan:
     return plan_diary(
         policy=work.policy,
         progress=progress_of(view.head, accepted_rounds=accepted),
-        tier=work.subscription_category,
+        tier=work.turn.subscription_category,
         quota=view.quota,
     )
 
@@ -226,8 +226,8 @@ def _receipt(
 ) -> Receipt:
     return Receipt(
         worker="diary",
-        position=work.position,
-        turn_id=work.turn_id,
+        position=work.turn.position,
+        turn_id=work.turn.turn_id,
         outcome=outcome,
         reason=str(reason),
         revision_before=before.version,
