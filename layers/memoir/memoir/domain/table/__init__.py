@@ -1,0 +1,1 @@
+"""The memory table: the document, the edits that a model writes into its replies, and their effect."""
