@@ -1,7 +1,7 @@
 """The diary's queue: plan, generate and store what is due."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from memoir import wiring
@@ -11,9 +11,12 @@ from memoir.edge.sqs import serve_batch
 from memoir.usecases.diary_work import DiaryPorts, diary_work
 from memoir.usecases.write_diary import write_diary
 
+# What is around the two tries of a model: reads, and the save.
+RESERVE_MS = 20_000
 
-def work(ring: Ring) -> Mapping[str, Fact]:
-    """Write the diary of one conversation, if one is due."""
+
+def work(ring: Ring, *, has_time: Callable[[], bool]) -> Mapping[str, Fact]:
+    """Write the diaries of one conversation that are due."""
     job = diary_work(scope=ring.scope, turn=ring.turn)
     if job is None:
         return {**scope_facts(ring.scope), "outcome": "skipped", "reason": "no_source"}
@@ -25,16 +28,22 @@ def work(ring: Ring) -> Mapping[str, Fact]:
         clock=time.time,
         sleep=time.sleep,
         lease_seconds=wiring.settings().lease_seconds,
+        has_time=has_time,
     )
-    receipt = write_diary(ports, job)
+    last = write_diary(ports, job)[-1]
     return {
         **scope_facts(ring.scope),
-        "round": receipt.position.round,
-        "outcome": receipt.outcome,
-        "reason": receipt.reason,
+        "round": last.position.round,
+        "outcome": last.outcome,
+        "reason": last.reason,
     }
 
 
-def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Work through one batch of SQS."""
-    return serve_batch(event, work, worker="diary")
+
+    def has_time() -> bool:
+        two_tries_ms = 2 * wiring.settings().model_timeout_ms + RESERVE_MS
+        return bool(context.get_remaining_time_in_millis() > two_tries_ms)
+
+    return serve_batch(event, lambda ring: work(ring, has_time=has_time), worker="diary")

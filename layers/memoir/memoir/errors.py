@@ -16,6 +16,7 @@ MemoirError
 │   └── IdempotencyKeyReused       the key already stands for another request
 ├── RevisionConflict               the stored revision moved; nothing was written     (expected, current)
 ├── DoorbellFailed                 the turn is stored, its background work was not rung; send it again
+├── WorkLeft                       time ran out before all was done; what was done stands
 ├── LeaseHeld                      another worker is at this job; nothing was done
 ├── ModelFailed                    a language model gave no answer                    (code)
 ├── StoreUnavailable               the store refused or was not reached; nothing was written
@@ -172,6 +173,13 @@ class DoorbellFailed(MemoirError):
     code: ClassVar[str] = "doorbell_failed"
     turn_id: str
     round: int
+
+
+@dataclass(eq=False, kw_only=True)
+class WorkLeft(MemoirError):
+    """Time ran out before all was done. What was done stands; a retry goes on behind it."""
+
+    code: ClassVar[str] = "work_left"
 
 
 @dataclass(eq=False, kw_only=True)

@@ -1,7 +1,8 @@
 """What the use cases need from the outside world."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from memoir.domain.json_document import JsonDocument
 from memoir.domain.receipt import Receipt
@@ -95,23 +96,33 @@ class ReceiptStore(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeptAnswer:
+    """The answer that a request with an idempotency key got: JSON text, kept for a day."""
+
+    token: WriteToken
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class TableView:
     """All that a table's worker has to know, read at one moment.
 
     `stored`: the state. `passed`: how far turns without an effect were passed. `turn`: the hinted one.
+    `answered`: what the asked-for idempotency key was answered before.
     """
 
     stored: StoredDocument | None
-    passed: Position
-    head: TurnHead
-    turn: Turn | None
+    passed: Position = START
+    head: TurnHead = field(default_factory=TurnHead)
+    turn: Turn | None = None
+    answered: KeptAnswer | None = None
 
 
 class TableStore(Protocol):
     """The memory table of conversations: its state by compare-and-set, and how far its worker has come."""
 
-    def read(self, scope: Scope, *, hint: Position = START) -> TableView:
-        """Return the table, its cursor, the head of the turns, and the turn at *hint*.
+    def read(self, scope: Scope, *, hint: Position = START, token: WriteToken | None = None) -> TableView:
+        """Return the table, its cursor, the head of the turns, the turn at *hint*, the answer to *token*.
 
         Raises StoreUnavailable, RecordCorrupt.
         """
@@ -124,8 +135,9 @@ class TableStore(Protocol):
         state: JsonDocument,
         token: WriteToken,
         receipt: Receipt | None = None,
+        answer: KeptAnswer | None = None,
     ) -> Revision:
-        """Replace the state as `DocumentStore.replace` does, and store *receipt* with it, both or neither."""
+        """Replace the state as `DocumentStore.replace` does, and store the rest with it, all or nothing."""
 
     def pass_by(self, scope: Scope, *, position: Position, receipt: Receipt) -> None:
         """Note that the turn at *position* changed nothing, with its receipt, unless that is noted already.
@@ -139,6 +151,13 @@ class Doorbell(Protocol):
 
     def ring(self, scope: Scope, *, workers: tuple[Worker, ...], turn: RungTurn) -> None:
         """Ring *workers* for *scope*; the turn is a hint. Raises StoreUnavailable: not rung for sure."""
+
+
+class EventBus(Protocol):
+    """Tells others of what happened. It never decides whether it happened."""
+
+    def publish(self, kind: str, detail: Mapping[str, Any]) -> None:
+        """Publish an event. Raises StoreUnavailable: it was not, or nobody knows."""
 
 
 class Clock(Protocol):

@@ -4,6 +4,7 @@
 |--------------|----------------------|------|---------|
 | table_name   | MEMOIR_TABLE_NAME    | text | none: it must be set |
 | topic_arn    | MEMOIR_TOPIC_ARN     | ARN  | empty: this function rings no one |
+| event_bus    | MEMOIR_EVENT_BUS     | name of an EventBridge bus | empty: no events |
 | receipt_days | MEMOIR_RECEIPT_DAYS  | days | 30      |
 | model        | MEMOIR_MODEL         | extractive, bedrock:<model id>, openai:<name> | extractive |
 | model_url    | MEMOIR_MODEL_URL     | base URL of an OpenAI-compatible server | empty |
@@ -30,6 +31,7 @@ class Settings:
 
     table_name: str
     topic_arn: str
+    event_bus: str
     receipt_days: int
     model: str
     model_url: str
@@ -48,6 +50,7 @@ class Settings:
         return cls(
             table_name=table_name,
             topic_arn=environment.get("MEMOIR_TOPIC_ARN", ""),
+            event_bus=environment.get("MEMOIR_EVENT_BUS", ""),
             receipt_days=_whole(environment, "MEMOIR_RECEIPT_DAYS", default=30, at_least=1),
             model=_model(environment),
             model_url=environment.get("MEMOIR_MODEL_URL", ""),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memoir.adapters.receipt_store import DynamoDbReceiptStore
     from memoir.diary_ports import DiaryStore, LanguageModel
     from memoir.domain.scope import Scope
-    from memoir.ports import DocumentStore, Doorbell, ReceiptStore, TurnStore
+    from memoir.ports import DocumentStore, Doorbell, EventBus, ReceiptStore, TableStore, TurnStore
     from memoir.usecases.memory import ScopedMemory
 
 
@@ -62,6 +62,34 @@ def _receipt_store() -> "DynamoDbReceiptStore":
     return DynamoDbReceiptStore(
         client=dynamodb(), table_name=settings().table_name, kept_days=settings().receipt_days
     )
+
+
+@cache
+def tables() -> "TableStore":
+    """Return the store of memory tables."""
+    from memoir.adapters.document_store import DynamoDbDocumentStore
+    from memoir.adapters.table_store import DynamoDbTableStore
+
+    table_name = settings().table_name
+    return DynamoDbTableStore(
+        client=dynamodb(),
+        table_name=table_name,
+        documents=DynamoDbDocumentStore(client=dynamodb(), table_name=table_name),
+        receipts=_receipt_store(),
+    )
+
+
+@cache
+def events() -> "EventBus":
+    """Return the bus for events, one that does nothing where none is configured."""
+    from memoir.adapters.event_bus import EventBridgeBus, NoEvents
+
+    if not settings().event_bus:
+        return NoEvents()
+    from memoir.adapters.aws import make_client
+
+    client = make_client("events", endpoint_url=settings().endpoint_url)
+    return EventBridgeBus(client=client, bus_name=settings().event_bus)
 
 
 @cache

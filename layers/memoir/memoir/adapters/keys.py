@@ -8,6 +8,7 @@ pk is `P#<product>#U#<user>#C#<conversation>`; below it:
 | a version of a round       | T#<round, 10 digits>#<version, 6 digits> |
 | the turn with an id        | I#<turn id>                     |
 | where the turns stand      | H                               |
+| the answer to an idempotency key, for a day | K#<token> |
 | how far a worker passed    | C#<worker>                      |
 | a diary's entry, by its last round | E#<agent>#<round>       |
 | a diary's head             | E#<agent>#~                     |
@@ -90,6 +91,11 @@ def turn_id(scope: Scope, value: str) -> Key:
 def turn_head(scope: Scope) -> Key:
     """Return the key of where the turns of a conversation stand."""
     return _key(scope, "H")
+
+
+def kept_answer(scope: Scope, name: str) -> Key:
+    """Return the key of the answer to the request whose idempotency key has the token *name*."""
+    return _key(scope, f"K#{name}")
 
 
 def cursor(scope: Scope, worker: Worker) -> Key:

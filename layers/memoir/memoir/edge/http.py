@@ -41,6 +41,7 @@ STATUS: dict[type[errors.MemoirError], int] = {
     errors.RecordCorrupt: 500,
     errors.DoorbellFailed: 503,
     errors.LeaseHeld: 503,
+    errors.WorkLeft: 503,
     errors.ModelFailed: 503,
     errors.StoreUnavailable: 503,
     errors.WriteOutcomeUnknown: 503,

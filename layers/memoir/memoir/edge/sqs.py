@@ -29,6 +29,7 @@ TREATMENT: dict[type[errors.MemoirError], Treatment] = {
     errors.WriteOutcomeUnknown: "retry",
     errors.DoorbellFailed: "retry",
     errors.LeaseHeld: "retry",
+    errors.WorkLeft: "retry",
     errors.ModelFailed: "retry",
     # What the message is about is no longer there, or no longer the current version.
     errors.NotFound: "drop",

@@ -29,7 +29,10 @@ class DiaryWork:
 
 @dataclass(frozen=True, kw_only=True)
 class DiaryPorts:
-    """What writing a diary needs from the outside world. `lease_seconds`: longer than a worker may run."""
+    """What writing a diary needs from the outside world. `lease_seconds`: longer than a worker may run.
+
+    `has_time`: whether there is time for one more diary.
+    """
 
     diaries: DiaryStore
     turns: TurnStore
@@ -38,6 +41,7 @@ class DiaryPorts:
     clock: Clock
     sleep: Callable[[float], None]
     lease_seconds: int
+    has_time: Callable[[], bool]
 
 
 def diary_work(*, scope: Scope, turn: RungTurn) -> DiaryWork | None:

@@ -20,36 +20,50 @@ from memoir.domain.diary.rounds import DialogueRound, rounds_to_write
 from memoir.domain.diary.staleness import summary_base, superseded
 from memoir.domain.receipt import Outcome, Receipt
 from memoir.domain.turns import Turn
+from memoir.errors import WorkLeft
 from memoir.usecases.ask_model import Asked, ask_model
 from memoir.usecases.diary_work import DiaryPorts, DiaryWork, entries_from, notice_reroll
 
 
-def write_diary(ports: DiaryPorts, work: DiaryWork) -> Receipt:
-    """Write the diary if it is due, and return the receipt of what was done.
+def write_diary(ports: DiaryPorts, work: DiaryWork) -> list[Receipt]:
+    """Write all diaries that are due, oldest first, and return the receipts of what was done.
 
-    Raises LeaseHeld (another worker is at it), RevisionConflict, StoreUnavailable: nothing was written;
-    WriteOutcomeUnknown; RecordCorrupt.
+    Raises LeaseHeld (another worker is at it), WorkLeft, RevisionConflict, StoreUnavailable,
+    WriteOutcomeUnknown, RecordCorrupt: what was done before stands.
     """
-    view = notice_reroll(ports, work, ports.diaries.look(work.scope, agent=work.agent))
-    plan = _plan(work, view)
-    if not plan.generate:
-        return _note(ports, work, view, reason=plan.reason, details={"nextAt": plan.next_at})
+    receipts: list[Receipt] = []
+    while True:
+        view = notice_reroll(ports, work, ports.diaries.look(work.scope, agent=work.agent))
+        plan = _plan(work, view)
+        if not plan.generate:
+            if not any(receipt.position == work.turn.position for receipt in receipts):
+                receipts.append(_note(ports, work, view, plan))
+            return receipts
+        if receipts and not ports.has_time():
+            raise WorkLeft(detail=f"diaries from round {plan.rounds[0]} on are left")
+        receipts += _write_one(ports, work)
+
+
+def _write_one(ports: DiaryPorts, work: DiaryWork) -> list[Receipt]:
+    """Write the one diary that is due, under a lease; none if another worker has just done it."""
     lease = ports.diaries.take_lease(work.scope, agent=work.agent, seconds=ports.lease_seconds)
     try:
         view = ports.diaries.look(work.scope, agent=work.agent)
         view = notice_reroll(ports, work, view, though_followed=True)
         plan = _plan(work, view)
-        if not plan.generate:
-            ports.diaries.release(work.scope, agent=work.agent, lease=lease)
-            return _note(ports, work, view, reason=plan.reason, details={"nextAt": plan.next_at})
-        return _write(ports, work, view, plan, lease)
+        if plan.generate:
+            return [_write(ports, work, view, plan, lease)]
+        ports.diaries.release(work.scope, agent=work.agent, lease=lease)
+        return []
     except Exception:
         ports.diaries.release(work.scope, agent=work.agent, lease=lease)
         raise
 
 
 def _plan(work: DiaryWork, view: DiaryView) -> DiaryPlan:
-    last = view.turns.accepted_through if work.only_accepted else view.turns.last.round
+    # As of the turn that was rung for: a worker that is late plans what one in time would have planned.
+    stored = view.turns.accepted_through if work.only_accepted else view.turns.last.round
+    last = min(stored, work.turn.position.round)
     accepted = {*range(view.head.watermark + 1, last + 1)}
     for stale in view.head.stale_ranges:
         accepted.update(range(stale.first, stale.last + 1))
@@ -85,7 +99,7 @@ def _write(ports: DiaryPorts, work: DiaryWork, view: DiaryView, plan: DiaryPlan,
         plan=plan,
         lease=lease,
         turns=turns,
-        newest_round=view.turns.last.round,
+        newest_round=min(view.turns.last.round, work.turn.position.round),
     )
     rounds = rounds_to_write(map(_dialogue, turns), accepted=plan.rounds)
     if not rounds:
@@ -154,8 +168,17 @@ def _save(
     removed: tuple[DiaryEntry, ...] = (),
     charges_quota: bool = False,
 ) -> Receipt:
-    receipt = _receipt(
-        run.ports, run.work, outcome=outcome, reason=reason, before=run.head, after=after, details=details
+    last = run.turns[-1] if run.turns else None
+    receipt = Receipt(
+        worker="diary",
+        position=last.position if last else run.work.turn.position,
+        turn_id=last.turn_id if last else run.work.turn.turn_id,
+        outcome=outcome,
+        reason=reason,
+        revision_before=run.head.version,
+        revision_after=after.version,
+        created_at=utc_text(run.ports.clock()),
+        details=details or {},
     )
     change = DiaryChange(
         before=run.head,
@@ -198,43 +221,21 @@ def _entry(run: _Run, job: WritingJob, asked: Asked, *, base: DiaryEntry | None)
     )
 
 
-def _note(
-    ports: DiaryPorts, work: DiaryWork, view: DiaryView, *, reason: str, details: dict[str, Any]
-) -> Receipt:
-    receipt = _receipt(
-        ports,
-        work,
-        outcome="skipped",
-        reason=reason,
-        before=view.head,
-        after=view.head,
-        details=details,
-    )
-    ports.receipts.note(work.scope, receipt)
-    return receipt
-
-
-def _receipt(
-    ports: DiaryPorts,
-    work: DiaryWork,
-    *,
-    outcome: Outcome,
-    reason: str,
-    before: DiaryHead,
-    after: DiaryHead,
-    details: dict[str, Any] | None,
-) -> Receipt:
-    return Receipt(
+def _note(ports: DiaryPorts, work: DiaryWork, view: DiaryView, plan: DiaryPlan) -> Receipt:
+    """Leave the receipt of why nothing was written for the turn that was rung for."""
+    receipt = Receipt(
         worker="diary",
         position=work.turn.position,
         turn_id=work.turn.turn_id,
-        outcome=outcome,
-        reason=str(reason),
-        revision_before=before.version,
-        revision_after=after.version,
+        outcome="skipped",
+        reason=plan.reason,
+        revision_before=view.head.version,
+        revision_after=view.head.version,
         created_at=utc_text(ports.clock()),
-        details=details or {},
+        details={"nextAt": plan.next_at},
     )
+    ports.receipts.note(work.scope, receipt)
+    return receipt
 
 
 def _usable(entry: DiaryEntry) -> bool:
