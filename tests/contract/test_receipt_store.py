@@ -1,41 +1,27 @@
 """Receipts in DynamoDB: with their effect, newest first, for some days."""
 
-from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from moto import mock_aws
 
-from memoir.adapters.aws import make_client
 from memoir.adapters.dynamodb import transact
 from memoir.adapters.receipt_store import DynamoDbReceiptStore
 from memoir.domain.receipt import Receipt
 from memoir.domain.scope import Scope
 from memoir.domain.turns import Position
+from tests.tables import TABLE_NAME
 
 SCOPE = Scope(product="p", user="u", conversation="c")
-TABLE = "memoir-test"
 
 
 class Store:
     """A receipt store, its client, and the time it believes in."""
 
-    def __init__(self) -> None:
+    def __init__(self, client: Any) -> None:
         self.now = 1_000_000.0
-        self.client = make_client("dynamodb", endpoint_url=None)
-        self.client.create_table(
-            TableName=TABLE,
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-            BillingMode="PAY_PER_REQUEST",
-        )
+        self.client = client
         self.receipts = DynamoDbReceiptStore(
-            client=self.client, table_name=TABLE, kept_days=30, clock=lambda: self.now
+            client=client, table_name=TABLE_NAME, kept_days=30, clock=lambda: self.now
         )
 
     def put(self, value: Receipt) -> None:
@@ -45,13 +31,10 @@ class Store:
         return [found for found, _ in self.receipts.page(SCOPE, before=before, limit=limit)]
 
 
-@pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    with mock_aws():
-        yield Store()
+@pytest.fixture(params=["moto", "dynamodb_local"])
+def store(request: pytest.FixtureRequest) -> Store:
+    fixture = "moto_client" if request.param == "moto" else "dynamodb_local_client"
+    return Store(request.getfixturevalue(fixture))
 
 
 def receipt(turn_round: int, *, outcome: str = "ok", reason: str = "saved") -> Receipt:

@@ -1,44 +1,25 @@
 """The TurnStore port: one suite against the fake and the DynamoDB adapter."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from moto import mock_aws
 
-from memoir.adapters.aws import make_client
 from memoir.adapters.turn_store import DynamoDbTurnStore
 from memoir.domain.scope import Scope
 from memoir.domain.turns import START, KnownTurn, NewTurn, Placement, Position, Turn, place_turn
 from memoir.ports import TurnRace, TurnStore
 from tests.fakes.turns import InMemoryTurnStore
+from tests.tables import TABLE_NAME
 
 SCOPE = Scope(product="p", user="u", conversation="c")
-TABLE = "memoir-test"
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[TurnStore]:
+@pytest.fixture(params=["fake", "moto", "dynamodb_local"])
+def store(request: pytest.FixtureRequest) -> TurnStore:
     if request.param == "fake":
-        yield InMemoryTurnStore()
-        return
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    with mock_aws():
-        client = make_client("dynamodb", endpoint_url=None)
-        client.create_table(
-            TableName=TABLE,
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        yield DynamoDbTurnStore(client=client, table_name=TABLE)
+        return InMemoryTurnStore()
+    fixture = "moto_client" if request.param == "moto" else "dynamodb_local_client"
+    return DynamoDbTurnStore(client=request.getfixturevalue(fixture), table_name=TABLE_NAME)
 
 
 def place(store: TurnStore, turn_id: str, **members: object) -> tuple[Turn, Placement]:
