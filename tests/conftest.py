@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from moto import mock_aws
+from moto.server import ThreadedMotoServer
 
 from memoir import wiring
 from memoir.adapters.aws import make_client
@@ -29,6 +30,19 @@ def moto_client(aws_environment: None) -> Iterator[Any]:
         client = make_client("dynamodb", endpoint_url=None)
         create_table(client)
         yield client
+
+
+@pytest.fixture
+def moto_server_client(aws_environment: None) -> Iterator[Any]:
+    """A DynamoDB client of ours on moto's server, over a real socket, with the table."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    client = make_client("dynamodb", endpoint_url=f"http://{host}:{port}")
+    create_table(client)
+    yield client
+    client.delete_table(TableName=TABLE_NAME)
+    server.stop()
 
 
 @pytest.fixture
