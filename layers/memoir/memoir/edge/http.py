@@ -77,7 +77,7 @@ class Request:
     @cached_property
     def headers(self) -> dict[str, str]:
         """The headers, by lower-case name."""
-        return {name.lower(): value.strip() for name, value in (self.event.get("headers") or {}).items()}
+        return {name.lower(): str(value).strip() for name, value in (self.event.get("headers") or {}).items()}
 
     @cached_property
     def request_id(self) -> str:

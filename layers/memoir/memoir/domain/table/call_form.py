@@ -4,8 +4,9 @@ import re
 import unicodedata
 from typing import Any
 
+from memoir.domain.table.cell import cell_text
 from memoir.domain.table.command import Cells, ColumnKey, Command, SheetRef
-from memoir.domain.table.literals import Bare, Pairs, Reader, Unreadable, cell_text
+from memoir.domain.table.literals import Bare, Pairs, Reader, Unreadable
 
 _OPS = {"insert": "insert", "add": "insert", "update": "update", "delete": "delete", "remove": "delete"}
 _NAMED = re.compile(r"([A-Za-z_]{3,14})[ \t　]{0,4}[:=：]")

@@ -9,9 +9,10 @@ import re
 from typing import Any
 
 from memoir.domain.table.call_form import cells_of, column_key, op_of, row_index, sheet_ref
+from memoir.domain.table.cell import cell_text
 from memoir.domain.table.command import Cells, Command
 from memoir.domain.table.limits import MAX_COMMANDS, MAX_NESTING
-from memoir.domain.table.literals import Bare, Pairs, Reader, Unreadable, cell_text
+from memoir.domain.table.literals import Bare, Pairs, Reader, Unreadable
 
 _ALIASES = {
     "op": ("op", "type", "action"),

@@ -4,7 +4,6 @@ Linear: a string is read once up to a limit known beforehand, and every look ahe
 its string only where what follows can follow a value; else it is text. Nothing is evaluated.
 """
 
-import json
 import re
 from typing import Any, Literal
 
@@ -279,30 +278,3 @@ def _joined(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def cell_text(value: Any) -> str:
-    """Return *value* as the text of a cell: numbers as typed, null as nothing, objects and lists as JSON."""
-    if isinstance(value, Bare):
-        return "" if value.lower() in ("null", "none", "undefined") else str(value)
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return _json(value)
-
-
-def _json(value: Any) -> str:
-    if isinstance(value, Pairs):
-        return "{" + ",".join(f"{_json(str(name))}:{_json(inner)}" for name, inner in value) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_json, value)) + "]"
-    if isinstance(value, Bare) and _is_json_word(value):
-        return str(value)
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _is_json_word(word: str) -> bool:
-    return word in ("true", "false", "null") or bool(re.fullmatch(r"-?\d{1,40}(?:\.\d{1,40})?", word))
