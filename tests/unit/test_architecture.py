@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "version": set(),
     "settings": set(),
     "domain": {"domain", "errors"},
-    "strict_json": {"domain", "errors", "jiter"},
+    "strict_json": {"domain", "errors", "jiter", "orjson"},
     "ports": {"domain", "errors"},
     "diary_ports": {"domain", "errors"},
     "contracts": {"contracts", "domain", "errors", "strict_json", "pydantic"},
@@ -37,11 +37,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "botocore",
         "urllib3",
     },
-    "edge": {"edge", "contracts", "domain", "errors", "aws_lambda_powertools"},
+    "edge": {"edge", "contracts", "domain", "errors", "orjson", "aws_lambda_powertools"},
     "wiring": {"adapters", "domain", "ports", "diary_ports", "settings", "usecases"},
 }
 APP_MAY_IMPORT = {"edge", "contracts", "usecases", "wiring", "version", "domain"}
-OUTSIDE = {"jiter", "pydantic", "botocore", "boto3", "urllib3", "aws_lambda_powertools"}
+OUTSIDE = {"jiter", "orjson", "pydantic", "botocore", "boto3", "urllib3", "aws_lambda_powertools"}
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoir.errors import JsonMalformed, LimitExceeded
-from memoir.strict_json import compact, member_text, read_json
+from memoir.strict_json import compact, compact_json, member_text, read_json
 
 scalars = (
     st.none()
@@ -39,6 +39,7 @@ def test_compact_text_is_the_same_however_it_was_spaced_and_escaped(
 ) -> None:
     loose = json.dumps(document, ensure_ascii=escaped, indent=indent)
     assert compact(loose) == dumped(document)
+    assert compact_json(loose.encode(), document) == dumped(document)
 
 
 @given(documents, st.integers(0, 99), st.booleans())
@@ -56,7 +57,8 @@ def test_a_member_is_cut_out_of_a_request_in_either_order(
     "number", ["1.0", "1", "1e-7", "1E5", "-0", "-0.0", "9007199254740993", "30.40", "0.1000000000000000055"]
 )
 def test_a_number_keeps_its_spelling(number: str) -> None:
-    assert compact(f'{{ "n" : {number} }}') == f'{{"n":{number}}}'
+    raw = f'{{ "n" : {number} }}'
+    assert compact(raw) == compact_json(raw.encode(), read_json(raw.encode())) == f'{{"n":{number}}}'
 
 
 def test_escapes_that_are_not_needed_vanish_and_others_stay() -> None:

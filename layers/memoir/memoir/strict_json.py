@@ -9,11 +9,13 @@ import re
 from typing import Any
 
 import jiter
+import orjson
 
 from memoir.domain.json_document import MAX_LEVELS, check_plain_json
 from memoir.errors import JsonMalformed, LimitExceeded
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s"]+')
+_WHITE_SPACE = b" \t\n\r"
 _JITER_LEVELS = 200
 
 
@@ -28,6 +30,21 @@ def read_json(raw: bytes) -> Any:
         raise _malformed(error) from None
     check_plain_json(value, path="", max_values=len(raw) + 1, around_levels=1)
     return value
+
+
+def compact_json(raw: bytes, value: Any) -> str:
+    """Return strict JSON *raw* as `compact` does; *value* is what `read_json` made of it.
+
+    Most bodies are spelled as a serialiser would spell them, which is ten times faster to write than to copy.
+    They are the same exactly where they are equal but for white space.
+    """
+    try:
+        written = orjson.dumps(value)
+    except TypeError:  # an integer of more than 64 bits
+        return compact(raw.decode())
+    if written.translate(None, _WHITE_SPACE) == raw.translate(None, _WHITE_SPACE):
+        return written.decode()
+    return compact(raw.decode())
 
 
 def compact(text: str) -> str:

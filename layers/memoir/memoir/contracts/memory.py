@@ -7,7 +7,7 @@ from memoir.contracts.validation import Contract, read_contract
 from memoir.domain.json_document import JsonDocument
 from memoir.domain.memory import memory_document
 from memoir.domain.revision import Revision, check_expected_revision
-from memoir.strict_json import compact, member_text, read_json
+from memoir.strict_json import compact_json, member_text, read_json
 
 
 class _PutMemory(Contract):
@@ -29,9 +29,10 @@ def read_put_memory(body: bytes) -> PutMemory:
 
     Raises JsonMalformed, RequestInvalid, LimitExceeded, TooLarge, each naming the place.
     """
-    request = read_contract(_PutMemory, read_json(body))
+    value = read_json(body)
+    request = read_contract(_PutMemory, value)
     expected = check_expected_revision(request.expected_revision)
-    text = compact(body.decode())
+    text = compact_json(body, value)
     memory = memory_document(
         request.memory, text=member_text(text, member="memory", beside="expectedRevision")
     )

@@ -10,7 +10,7 @@ from memoir.domain.table.limits import MAX_COMMANDS, MAX_REPLY_BYTES
 from memoir.domain.table.reply import Reply, read_reply
 from memoir.domain.table.step import given_edits
 from memoir.errors import LimitExceeded, RequestInvalid, TooLarge
-from memoir.strict_json import compact, read_json
+from memoir.strict_json import compact_json, read_json
 
 # A reply of 256 KiB whose every character is escaped as \uXXXX, with room for the request around it.
 MAX_EDITS_BODY_BYTES = 6 * MAX_REPLY_BYTES + 16 * 1024
@@ -47,11 +47,12 @@ class PostEdits:
 
 def read_put_table(body: bytes) -> PutTable:
     """Return the request that *body* is. Raises JsonMalformed, RequestInvalid, LimitExceeded."""
-    request = read_contract(_PutTable, read_json(body))
+    value = read_json(body)
+    request = read_contract(_PutTable, value)
     return PutTable(
         expected_revision=check_expected_revision(request.expected_revision),
         table=request.table,
-        compact_body=compact(body.decode()),
+        compact_body=compact_json(body, value),
     )
 
 
@@ -66,7 +67,7 @@ def read_post_edits(body: bytes) -> PostEdits:
     if (request.text is None) == (request.edits is None):
         raise RequestInvalid(path="/text", detail="/text: give either text or edits")
     reply = _reply(request.text) if request.text is not None else _edits(request.edits or [])
-    return PostEdits(expected_revision=expected, reply=reply, compact_body=compact(body.decode()))
+    return PostEdits(expected_revision=expected, reply=reply, compact_body=compact_json(body, value))
 
 
 def _reply(text: str) -> Reply:

@@ -46,7 +46,7 @@ def json_document(
     """Return *value* as a document that may be stored, or raise what is wrong with it, naming the place.
 
     *name* is what errors call the document (`memory` gives code `memory_too_large` and path `/memory`).
-    *text*: its compact JSON text where the caller has it; made from *value* otherwise.
+    *text*: its compact JSON text where the caller has read and checked it; else it is checked and made here.
     Limits: *max_bytes* of UTF-8, *max_levels* of nesting, the root object being level 1.
     Raises RequestInvalid (not a plain JSON object), LimitExceeded (levels), TooLarge (bytes),
     JsonMalformed (a number that is not finite, a lone surrogate).
@@ -54,8 +54,8 @@ def json_document(
     root = f"/{name}"
     if not isinstance(value, dict):
         raise RequestInvalid(code="not_an_object", path=root, detail=f"{root}: must be a JSON object")
-    check_plain_json(value, path=root, max_levels=max_levels, max_values=max_bytes)
     if text is None:
+        check_plain_json(value, path=root, max_levels=max_levels, max_values=max_bytes)
         text = compact_text(value, path=root)
     size_bytes = len(text.encode())
     if size_bytes > max_bytes:
@@ -94,13 +94,21 @@ def check_plain_json(
         inner: list[Any] = []
         for item in level:
             kind = type(item)
-            if kind is dict or kind is list:
-                if depth > max_levels + around_levels:
-                    raise _too_deep(value, path=path, max_levels=max_levels, walked_levels=depth)
-                inner += item.values() if kind is dict else item
+            if kind is str or kind is int:
+                continue
+            if kind is dict:
+                inner += item.values()
+            elif kind is list:
+                inner += item
             elif (kind is float and not isfinite(item)) or kind not in _SCALARS:
                 raise _not_plain(value, path=path)
+        if depth > max_levels + around_levels and (inner or _has_container(level)):
+            raise _too_deep(value, path=path, max_levels=max_levels, walked_levels=depth)
         level = inner
+
+
+def _has_container(items: list[Any]) -> bool:
+    return any(type(item) in (dict, list) for item in items)
 
 
 def compact_text(value: object, *, path: str) -> str:

@@ -7,6 +7,7 @@ from memoir.errors import RequestInvalid
 
 MAX_ID_CHARACTERS = 128
 
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _CONVERSATION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]*")
 
 
@@ -59,7 +60,7 @@ def check_opaque_id(value: str, *, path: str) -> str:
         raise RequestInvalid(
             code="id_invalid", path=path, detail=f"{path}: must be 1 to {MAX_ID_CHARACTERS} characters"
         )
-    if not value.isprintable() or not any(character.isalnum() for character in value):
+    if not value.isprintable() or not _LETTER_OR_DIGIT.search(value):
         raise RequestInvalid(
             code="id_invalid",
             path=path,

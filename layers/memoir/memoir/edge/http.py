@@ -63,35 +63,30 @@ class Response:
     facts: Mapping[str, observe.Fact] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
 class Request:
-    """One HTTP request as API Gateway hands it over. Header names are lower case."""
+    """One HTTP request as API Gateway hands it over.
 
-    event: Mapping[str, Any]
+    `headers`: by lower-case name. `route_key`: the route that API Gateway has chosen, `GET /v1/health`.
+    `request_id`: the caller's `x-request-id` where it is usable, else API Gateway's.
+    """
 
-    @property
-    def route_key(self) -> str:
-        """The route that API Gateway has chosen, for example `GET /v1/health`."""
-        return str(self.event.get("routeKey", ""))
-
-    @cached_property
-    def headers(self) -> dict[str, str]:
-        """The headers, by lower-case name."""
-        return {name.lower(): str(value).strip() for name, value in (self.event.get("headers") or {}).items()}
-
-    @cached_property
-    def request_id(self) -> str:
-        """The caller's `x-request-id` where it is usable, else API Gateway's."""
+    def __init__(self, event: Mapping[str, Any]) -> None:
+        """Take *event*, of payload version 2.0."""
+        self.event = event
+        self.headers = {
+            name.lower(): str(value).strip() for name, value in (event.get("headers") or {}).items()
+        }
+        self.route_key = str(event.get("routeKey", ""))
         named = self.headers.get("x-request-id", "")
-        made = str(self.event.get("requestContext", {}).get("requestId", ""))
-        return named if _REQUEST_ID.fullmatch(named) else made
+        made = event.get("requestContext", {}).get("requestId", "")
+        self.request_id = named if _REQUEST_ID.fullmatch(named) else str(made)
 
     @cached_property
     def user(self) -> UserScope:
         """The product and user that the verified token stands for. Raises NotAuthenticated, Forbidden."""
         authorizer = self.event.get("requestContext", {}).get("authorizer", {})
         claims = authorizer.get("jwt", {}).get("claims", {})
-        return user_scope(claims={k: str(v) for k, v in claims.items()}, headers=self.headers)
+        return user_scope(claims=claims, headers=self.headers)
 
     @cached_property
     def conversation(self) -> Scope:

@@ -12,14 +12,14 @@ ACT_AS_USER = "memory/act-as-user"
 ADMIN = "memory/admin"
 
 
-def user_scope(*, claims: Mapping[str, str], headers: Mapping[str, str]) -> UserScope:
+def user_scope(*, claims: Mapping[str, object], headers: Mapping[str, str]) -> UserScope:
     """Return the product and the user of a request.
 
     product is `client_id`, else `aud`; user is `sub`, or for a token with the scope `memory/act-as-user` the
     header `x-user-id`, which that token must send and no other may.
     Raises NotAuthenticated, RequestInvalid, Forbidden.
     """
-    product = claims.get("client_id") or claims.get("aud", "")
+    product = str(claims.get("client_id") or claims.get("aud", ""))
     named = headers.get("x-user-id")
     if ACT_AS_USER in token_scopes(claims):
         if not named:
@@ -32,7 +32,7 @@ def user_scope(*, claims: Mapping[str, str], headers: Mapping[str, str]) -> User
     elif named is not None:
         raise Forbidden(detail=f"x-user-id: only a token with the scope {ACT_AS_USER} may name a user")
     else:
-        user = claims.get("sub", "")
+        user = str(claims.get("sub", ""))
     if not product or not user:
         raise NotAuthenticated(detail="the token names no client or no user")
     return UserScope(
@@ -40,6 +40,6 @@ def user_scope(*, claims: Mapping[str, str], headers: Mapping[str, str]) -> User
     )
 
 
-def token_scopes(claims: Mapping[str, str]) -> frozenset[str]:
+def token_scopes(claims: Mapping[str, object]) -> list[str]:
     """Return the scopes of the token."""
-    return frozenset(claims.get("scope", "").strip("[]").replace(",", " ").split())
+    return str(claims.get("scope", "")).strip("[]").replace(",", " ").split()
