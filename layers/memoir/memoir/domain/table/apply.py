@@ -160,8 +160,7 @@ class _Run:
         if grown > MAX_DOCUMENT_BYTES and grown > self.size_bytes:
             return Outcome(status="rejected", code="document_too_large", row_id=row.id)
         self.size_bytes = grown
-        rows = tuple(replace(row, cells=texts) if known.id == row.id else known for known in sheet.rows)
-        self.document = self.document.with_sheet(replace(sheet, rows=rows))
+        self.document = self.document.with_sheet(sheet.with_row(Row(id=row.id, cells=texts)))
         if 0 in different and row.cells[0] and different[0]:
             code = code or "key_changed"
         return Outcome(status="applied", code=code, row_id=row.id, changed=_names(sheet, different))

@@ -41,6 +41,11 @@ class Sheet:
         """Return the row of that id."""
         return next((row for row in self.rows if row.id == row_id), None)
 
+    def with_row(self, changed: Row) -> "Sheet":
+        """Return the sheet with the row of that id replaced."""
+        index = next(index for index, row in enumerate(self.rows) if row.id == changed.id)
+        return replace(self, rows=(*self.rows[:index], changed, *self.rows[index + 1 :]))
+
     def column(self, name: str) -> int | None:
         """Return the index of the column of that name, compared after NFKC and trimming."""
         wanted = folded(name)

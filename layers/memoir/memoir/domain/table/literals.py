@@ -94,9 +94,12 @@ class Reader:
 
     def at_end(self) -> bool:
         """Tell whether the command has to end here: the text, the block or the next line's command."""
-        if self.pos >= len(self.text) or self.pos == self.marks.next_line_command(self.pos):
+        following = self.peek()
+        if not following or self.pos == self.marks.next_line_command(self.pos):
             return True
-        return self.text.startswith(COMMENT_END, self.pos) or bool(EDIT_TAG.match(self.text, self.pos))
+        if following == "<":
+            return bool(EDIT_TAG.match(self.text, self.pos))
+        return following == "-" and self.text.startswith(COMMENT_END, self.pos)
 
     def block_is_over(self) -> bool:
         """Tell whether nothing of the block is left, so that the last value may have been cut."""
