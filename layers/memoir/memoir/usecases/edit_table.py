@@ -115,6 +115,8 @@ def _is_next(position: Position, through: Position) -> bool:
 
 def _take(ports: TablePorts, scope: Scope, table: _Table, turn: Turn) -> tuple[_Table, Receipt | None]:
     """Apply one turn, twice where the table moved meanwhile. No receipt where another worker has done it."""
+    if table.through >= turn.position:
+        return table, None
     try:
         return _write(ports, scope, table, turn)
     except RevisionConflict:
