@@ -57,5 +57,8 @@ build: setup ## Build for Lambda, python3.13 on arm64 (MEMOIR_LAYER_TARGET=x86_6
 deploy: build ## Deploy to the AWS account whose credentials are set; the README says what it creates
 	@AWS_DEFAULT_REGION=$(REGION) $(SAM) deploy
 
+redrive: ## Move a worker's dead letters back into its queue: make redrive WORKER=table (or diary)
+	@$(IN)python -m tests.redrive "$(WORKER)"
+
 clean: ## Remove what was built
 	rm -rf .aws-sam .local .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The table's worker on real stores: duplicate, shuffled, lost messages, crashes, two at once, broken records.
+"""The table's worker on real stores: shuffled, double, lost messages, crashes, two at once, broken tables.
 
 After each fault the table is that of a run without faults, and each turn has counted once.
 """
@@ -188,6 +188,24 @@ def test_a_hosts_edit_between_read_and_write_is_kept_and_the_turn_applied_again(
     conversation.tables.read = read  # type: ignore[method-assign]
     assert conversation.days() == ["host", "d1"]
     assert conversation.at() == (3, 1)
+
+
+def test_a_worker_that_was_overtaken_applies_nothing_again(conversation: Conversation) -> None:
+    rungs = [conversation.say(number) for number in range(1, 4)]
+    read = conversation.tables.read
+    overtaken: list[int] = []
+
+    def read_then_be_overtaken(*arguments: Any, **options: Any) -> Any:
+        view = read(*arguments, **options)
+        if not overtaken:
+            overtaken.append(1)
+            conversation.work(rungs[-1])
+        return view
+
+    conversation.tables.read = read_then_be_overtaken  # type: ignore[method-assign]
+    conversation.work(rungs[0])
+    assert conversation.days() == ["d1", "d2", "d3"]
+    assert conversation.at() == (4, 3)
 
 
 def test_a_second_conflict_is_told_as_failed_and_comes_again(conversation: Conversation) -> None:
