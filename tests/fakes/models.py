@@ -1,0 +1,40 @@
+"""Models that answer what a test tells them to."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from memoir.diary_ports import ModelAnswer, WritingJob
+from memoir.domain.diary.finish import FinishReason
+from memoir.errors import ModelFailed
+
+
+def good(last_round: int) -> str:
+    """Return a good answer for a range that ends there; no two ranges get the same."""
+    told = {
+        "summary": f"到第{last_round}天，守卫答应归还铜钥匙，阿莱娜说出了韩烈的名字。",
+        "entry": f"第{last_round}天，我把钥匙藏进了靴筒里。",
+    }
+    return json.dumps(told, ensure_ascii=False)
+
+
+Scripted = str | ModelAnswer | ModelFailed | Callable[[WritingJob], str]
+
+
+@dataclass
+class ScriptedModel:
+    """The LanguageModel port: gives the answers of `script` one after the other, then good ones."""
+
+    script: list[Scripted] = field(default_factory=list)
+    jobs: list[WritingJob] = field(default_factory=list)
+
+    def write(self, job: WritingJob) -> ModelAnswer:
+        """See the port."""
+        self.jobs.append(job)
+        said = self.script.pop(0) if self.script else good(job.rounds[-1].round)
+        if isinstance(said, ModelFailed):
+            raise said
+        if isinstance(said, ModelAnswer):
+            return said
+        text = said if isinstance(said, str) else said(job)
+        return ModelAnswer(text=text, finish=FinishReason.STOP, generator="scripted")
