@@ -2,13 +2,14 @@
 
 import sys
 
-from tests.bench import capacity, cold, package, requests, table_reader, warm
+from tests.bench import capacity, cold, conversation, package, requests, table_reader, warm
 
 BENCHES = {
     "requests": requests.main,
     "capacity": capacity.main,
     "warm": warm.main,
     "table": table_reader.main,
+    "conversation": conversation.main,
     "package": package.main,
     "cold": cold.main,
 }

@@ -1,8 +1,8 @@
 """Write units of role-play memories: as we store them, and as plain JSON text under the same keys."""
 
 import time
+from typing import Any
 
-from memoir.adapters.aws import make_client
 from memoir.adapters.document_store import DynamoDbDocumentStore
 from memoir.adapters.packing import pack
 from memoir.domain.json_document import json_document
@@ -10,9 +10,9 @@ from memoir.domain.revision import Revision
 from memoir.domain.scope import Scope
 from memoir.domain.write_token import random_token
 from memoir.ports import DocumentKey
+from tests.bench.client import local_client
 from tests.bench.texts import memory, text_of
-from tests.dynamodb_local.server import NotHere, start_server
-from tests.tables import TABLE_NAME, create_table
+from tests.tables import TABLE_NAME
 
 # As long as the ids that Cognito and hosts make.
 SCOPE = Scope(
@@ -23,49 +23,45 @@ SCOPE = Scope(
 def main() -> None:
     """Print write units, the ratio, and what compressing costs."""
     print("\ncapacity: write units of the 17th write of a memory (target: 0.5 of plain text)")
-    try:
-        server = start_server()
-    except NotHere as reason:
-        print(f"  skipped: {reason}")
-        return
-    try:
-        client = make_client("dynamodb", endpoint_url=server.url)
-        create_table(client)
-        store = DynamoDbDocumentStore(client=client, table_name=TABLE_NAME)
-        units: list[float] = []
-        client.meta.events.register(
-            "before-parameter-build.dynamodb",
-            lambda params, **_: params.setdefault("ReturnConsumedCapacity", "TOTAL"),
-        )
-        client.meta.events.register(
-            "after-call.dynamodb",
-            lambda parsed, **_: units.append(parsed.get("ConsumedCapacity", {}).get("CapacityUnits", 0)),
-        )
-        for language in ("zh", "en"):
-            for size in (4096, 16_384, 65_536):
-                value = memory(language, size)
-                document = json_document(value, name="memory")
-                key = DocumentKey(scope=SCOPE, kind=f"{language}{size}")
-                for expected in range(17):  # all 16 tokens are there
-                    store.replace(key, expected=Revision(expected), document=document, token=random_token())
-                ours = units[-1]
-                client.put_item(
-                    TableName=TABLE_NAME,
-                    Item={
-                        "pk": {"S": f"P#{SCOPE.product}#U#{SCOPE.user}#C#{SCOPE.conversation}"},
-                        "sk": {"S": f"plain{language}{size}"},
-                        "revision": {"N": "17"},
-                        "body": {"S": text_of(value)},
-                    },
-                )
-                plain = units[-1]
-                microseconds = _cost_of_packing(document.text)
-                print(
-                    f"  {language} {document.size_bytes:6} bytes: ours {ours:4.0f}, plain {plain:4.0f}, "
-                    f"ratio {ours / plain:.2f}, compressing {microseconds:5.0f} µs of CPU"
-                )
-    finally:
-        server.stop()
+    with local_client() as client:
+        if client is not None:
+            _measure(client)
+
+
+def _measure(client: Any) -> None:
+    store = DynamoDbDocumentStore(client=client, table_name=TABLE_NAME)
+    units: list[float] = []
+    client.meta.events.register(
+        "before-parameter-build.dynamodb",
+        lambda params, **_: params.setdefault("ReturnConsumedCapacity", "TOTAL"),
+    )
+    client.meta.events.register(
+        "after-call.dynamodb",
+        lambda parsed, **_: units.append(parsed.get("ConsumedCapacity", {}).get("CapacityUnits", 0)),
+    )
+    for language in ("zh", "en"):
+        for size in (4096, 16_384, 65_536):
+            value = memory(language, size)
+            document = json_document(value, name="memory")
+            key = DocumentKey(scope=SCOPE, kind=f"{language}{size}")
+            for expected in range(17):  # all 16 tokens are there
+                store.replace(key, expected=Revision(expected), document=document, token=random_token())
+            ours = units[-1]
+            client.put_item(
+                TableName=TABLE_NAME,
+                Item={
+                    "pk": {"S": f"P#{SCOPE.product}#U#{SCOPE.user}#C#{SCOPE.conversation}"},
+                    "sk": {"S": f"plain{language}{size}"},
+                    "revision": {"N": "17"},
+                    "body": {"S": text_of(value)},
+                },
+            )
+            plain = units[-1]
+            microseconds = _cost_of_packing(document.text)
+            print(
+                f"  {language} {document.size_bytes:6} bytes: ours {ours:4.0f}, plain {plain:4.0f}, "
+                f"ratio {ours / plain:.2f}, compressing {microseconds:5.0f} µs of CPU"
+            )
 
 
 def _cost_of_packing(text: str) -> float:

@@ -2,7 +2,10 @@
 
 import json
 import random
+from pathlib import Path
 from typing import Any
+
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 _ZH = {
     "who": [
@@ -107,15 +110,19 @@ def memory(language: str, size_bytes: int) -> dict[str, Any]:
     chance = random.Random(f"{language}-{size_bytes}")
     words = _ZH if language == "zh" else _EN
     value: dict[str, Any] = {"scene": chance.choice(words["where"]), "day": 12, "people": [], "events": []}
+    dialogue = (DATA / f"demo-{language}.txt").read_text()
+    vocabulary = sorted(set(dialogue.split() if language == "en" else dialogue) - {"\n"})
     number = 0
     while True:
         number += 1
         sentence = (" " if language == "en" else "").join(
             chance.choice(words[part]) for part in ("who", "did")
         )
+        # As much again of words in no order: phrases alone would flatter compression.
+        mixed = (" " if language == "en" else "").join(chance.choices(vocabulary, k=16))
         event = {
             "round": number,
-            "text": f"{sentence}，{chance.choice(words['then'])}（{chance.randrange(10**6):x}）",
+            "text": f"{sentence}，{chance.choice(words['then'])}。{mixed}",
             "place": chance.choice(words["where"]),
             "weight": round(chance.random(), 3),
         }

@@ -92,3 +92,43 @@ def test_the_table_survives_the_stack_and_can_be_restored() -> None:
     assert table["UpdateReplacePolicy"] == "Retain"
     assert table["Properties"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+
+
+def worker_queues() -> list[tuple[str, dict[str, Any]]]:
+    """Return the workers and the properties of the queue that each is triggered by."""
+    found = []
+    for name, properties in FUNCTIONS.items():
+        for event in properties.get("Events", {}).values():
+            if event["Type"] == "SQS":
+                queue = event["Properties"]["Queue"]["Fn::GetAtt"][0]
+                assert event["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+                found.append((name, RESOURCES[queue]["Properties"]))
+    return found
+
+
+def test_each_worker_has_a_fifo_queue_with_room_for_its_retries_and_dead_letters() -> None:
+    assert [name for name, _ in worker_queues()] == ["EditTableFunction", "WriteDiaryFunction"]
+    for name, queue in worker_queues():
+        dead_letters = RESOURCES[queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]]
+        assert queue["FifoQueue"] is True
+        assert dead_letters["Properties"]["FifoQueue"] is True
+        assert queue["VisibilityTimeout"] >= 6 * FUNCTIONS[name]["Timeout"]
+        assert queue["RedrivePolicy"]["maxReceiveCount"] >= 5
+
+
+def test_the_dead_letters_of_each_worker_raise_an_alarm() -> None:
+    watched = {
+        resource["Properties"]["Dimensions"][0]["Value"]["Fn::GetAtt"][0]
+        for resource in RESOURCES.values()
+        if resource["Type"] == "AWS::CloudWatch::Alarm"
+        and resource["Properties"].get("Namespace") == "AWS/SQS"
+    }
+    queues = [queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0] for _, queue in worker_queues()]
+    assert watched == set(queues)
+
+
+def test_a_diary_lease_outlasts_its_worker() -> None:
+    worker = FUNCTIONS["WriteDiaryFunction"]
+    lease = int(worker["Environment"]["Variables"]["MEMOIR_LEASE_SECONDS"])
+    assert lease > worker["Timeout"]
+    assert 2 * TEMPLATE["Parameters"]["ModelTimeoutMs"]["MaxValue"] < worker["Timeout"] * 1000

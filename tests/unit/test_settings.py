@@ -1,0 +1,26 @@
+import pytest
+
+from memoir.settings import Settings, SettingsInvalid
+
+
+def test_only_the_table_has_to_be_named() -> None:
+    settings = Settings.from_env({"MEMOIR_TABLE_NAME": "t"})
+    assert (settings.model, settings.receipt_days, settings.endpoint_url) == ("extractive", 30, None)
+
+
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [
+        ({"MEMOIR_TABLE_NAME": ""}, "MEMOIR_TABLE_NAME"),
+        ({"MEMOIR_RECEIPT_DAYS": "0"}, "MEMOIR_RECEIPT_DAYS"),
+        ({"MEMOIR_RECEIPT_DAYS": "-1"}, "MEMOIR_RECEIPT_DAYS"),
+        ({"MEMOIR_RECEIPT_DAYS": "many"}, "MEMOIR_RECEIPT_DAYS"),
+        ({"MEMOIR_MODEL_TIMEOUT_MS": "1.5"}, "MEMOIR_MODEL_TIMEOUT_MS"),
+        ({"MEMOIR_MODEL": "gpt"}, "MEMOIR_MODEL"),
+        ({"MEMOIR_MODEL": "bedrock:"}, "MEMOIR_MODEL"),
+        ({"MEMOIR_MODEL": "openai:gpt"}, "MEMOIR_MODEL_URL"),
+    ],
+)
+def test_a_setting_that_is_not_acceptable_is_named(environment: dict[str, str], named: str) -> None:
+    with pytest.raises(SettingsInvalid, match=named):
+        Settings.from_env({"MEMOIR_TABLE_NAME": "t", **environment})
