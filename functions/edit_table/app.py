@@ -6,7 +6,7 @@ from typing import Any
 
 from memoir import wiring
 from memoir.contracts.jobs import Ring
-from memoir.edge.observe import Fact, scope_facts
+from memoir.edge.observe import Fact, count, scope_facts
 from memoir.edge.sqs import serve_batch
 from memoir.usecases.edit_table import TablePorts, edit_table
 
@@ -26,6 +26,8 @@ def work(ring: Ring, *, has_time: Callable[[], bool]) -> Mapping[str, Fact]:
     )
     receipts = edit_table(ports, scope=ring.scope, rung=ring.turn)
     saved = [receipt for receipt in receipts if receipt.outcome == "ok"]
+    for _ in filter(lambda receipt: receipt.worker == "refinement", receipts):
+        count("refinement.failed")
     return {
         **scope_facts(ring.scope),
         "turns": len(receipts),

@@ -6,7 +6,8 @@ from typing import Any
 
 from memoir import wiring
 from memoir.contracts.jobs import Ring
-from memoir.edge.observe import Fact, scope_facts
+from memoir.domain.receipt import Receipt
+from memoir.edge.observe import Fact, count, scope_facts
 from memoir.edge.sqs import serve_batch
 from memoir.usecases.diary_work import DiaryPorts, diary_work
 from memoir.usecases.write_diary import write_diary
@@ -25,18 +26,35 @@ def work(ring: Ring, *, has_time: Callable[[], bool]) -> Mapping[str, Fact]:
         turns=wiring.turns(),
         receipts=wiring.receipts(),
         model=wiring.language_model(),
+        events=wiring.events(),
         clock=time.time,
         sleep=time.sleep,
         lease_seconds=wiring.settings().lease_seconds,
         has_time=has_time,
     )
-    last = write_diary(ports, job)[-1]
+    receipts = write_diary(ports, job)
+    for receipt in receipts:
+        _count(receipt)
+    last = receipts[-1]
     return {
         **scope_facts(ring.scope),
         "round": last.position.round,
         "outcome": last.outcome,
         "reason": last.reason,
     }
+
+
+def _count(receipt: Receipt) -> None:
+    """Count how models' answers were read, and what became of them, apart for each model."""
+    if receipt.worker == "notification":
+        count("notification.failed")
+    elif "modelTries" in receipt.details:
+        count(
+            "diary.answered",
+            generator=str(receipt.details.get("generator", "none")),
+            parse_path=str(receipt.details.get("parsePath", "none")),
+            result=receipt.reason if receipt.outcome == "failed" else "accepted",
+        )
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from memoir.adapters.diary_store import MAX_RAW_BYTES, DynamoDbDiaryStore
+from memoir.adapters.event_bus import NoEvents
 from memoir.adapters.packing import unpack
 from memoir.adapters.receipt_store import DynamoDbReceiptStore
 from memoir.adapters.turn_store import DynamoDbTurnStore
@@ -18,7 +19,14 @@ from memoir.domain.diary.policy import node_policy
 from memoir.domain.receipt import Receipt
 from memoir.domain.scope import Scope
 from memoir.domain.turns import NewTurn, Position, RungTurn
-from memoir.errors import LeaseHeld, MemoirError, ModelFailed, NotFound, RevisionConflict
+from memoir.errors import (
+    LeaseHeld,
+    MemoirError,
+    ModelFailed,
+    NotFound,
+    RevisionConflict,
+    StoreUnavailable,
+)
 from memoir.usecases import diary
 from memoir.usecases.diary_work import DiaryPorts, DiaryWork
 from memoir.usecases.turns import record_turn
@@ -51,6 +59,7 @@ class Conversation:
             monthly_quota=monthly_quota,
             clock=lambda: self.now,
         )
+        self.events: Any = NoEvents()
         self.pauses: list[float] = []
         self.requests: list[str] = []
         client.meta.events.register(
@@ -87,6 +96,7 @@ class Conversation:
             turns=self.turns,
             receipts=self.receipts,
             model=model or self.model,
+            events=self.events,
             clock=lambda: self.now,
             sleep=self.pauses.append,
             lease_seconds=330,
@@ -391,6 +401,34 @@ def test_a_user_who_has_no_diary_left_gets_one_when_the_month_changes(moto_clien
     conversation.now += MONTH
     assert conversation.go_to(31, first=31).outcome == "ok"
     assert conversation.ranges() == [(1, 20), (21, 31)]
+
+
+def test_others_are_told_of_a_stored_diary_and_of_nothing_else(conversation: Conversation) -> None:
+    told: list[tuple[str, Any]] = []
+
+    class Bus:
+        def publish(self, kind: str, detail: Any) -> None:
+            told.append((kind, detail))
+
+    conversation.events = Bus()
+    conversation.go_to(25)
+    detail = {"conversationId": "c", "firstRound": 1, "lastRound": 20, "generator": "scripted"}
+    assert told == [("DiaryAppended", detail)]
+
+
+def test_a_notification_that_fails_does_not_undo_the_diary(conversation: Conversation) -> None:
+    class Broken:
+        def publish(self, kind: str, detail: Any) -> None:
+            raise StoreUnavailable(detail="no bus")
+
+    conversation.events = Broken()
+    conversation.go_to(20)
+    assert conversation.ranges() == [(1, 20)]
+    page = conversation.receipts.page(SCOPE, before=None, limit=2)
+    assert {(receipt.worker, receipt.outcome) for receipt, _ in page} == {
+        ("diary", "ok"),
+        ("notification", "failed"),
+    }
 
 
 def test_a_deleted_entry_is_never_written_again(conversation: Conversation) -> None:

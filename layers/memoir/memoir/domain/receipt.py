@@ -17,7 +17,7 @@ class Receipt:
     `reason` is the worker's own word for it (`saved`, `no_edits` …). `details` is plain JSON, no texts.
     """
 
-    worker: Worker | Literal["refinement"]
+    worker: Worker | Literal["refinement", "notification"]
     position: Position
     turn_id: str
     outcome: Outcome

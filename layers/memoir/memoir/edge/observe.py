@@ -58,6 +58,15 @@ def finished(event: str, *, request_id: str, duration_ms: float, facts: Mapping[
     metrics.flush_metrics()
 
 
+def count(name: str, **dimensions: str) -> None:
+    """Count one more *name*, apart for each value of *dimensions*."""
+    from aws_lambda_powertools.metrics import MetricUnit, single_metric
+
+    with single_metric(name=name, unit=MetricUnit.Count, value=1, namespace="Memoir") as metric:
+        for dimension, value in dimensions.items():
+            metric.add_dimension(name=dimension, value=value)
+
+
 def crashed(error: BaseException, *, request_id: str) -> None:
     """Log an error that nobody foresaw: its type and place, not its text, which may quote a memory."""
     frames = traceback.extract_tb(error.__traceback__)

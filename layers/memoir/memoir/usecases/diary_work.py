@@ -12,7 +12,7 @@ from memoir.domain.diary.staleness import newly_stale
 from memoir.domain.scenario import find_scenario
 from memoir.domain.scope import Scope
 from memoir.domain.turns import RungTurn
-from memoir.ports import Clock, ReceiptStore, TurnStore
+from memoir.ports import Clock, EventBus, ReceiptStore, TurnStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,7 @@ class DiaryPorts:
     turns: TurnStore
     receipts: ReceiptStore
     model: LanguageModel
+    events: EventBus
     clock: Clock
     sleep: Callable[[float], None]
     lease_seconds: int

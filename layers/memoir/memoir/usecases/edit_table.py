@@ -22,6 +22,7 @@ from memoir.domain.turns import Position, RungTurn, Turn
 from memoir.domain.write_token import random_token
 from memoir.errors import MemoirError, RecordCorrupt, RevisionConflict, WorkLeft
 from memoir.ports import Clock, EventBus, ReceiptStore, StoredDocument, TableStore, TableView, TurnStore
+from memoir.usecases.tell_others import tell_others
 
 _PAGE_TURNS = 25
 _OUTCOMES: dict[str, Outcome] = {"saved": "ok", "rejected": "rejected"}
@@ -61,9 +62,8 @@ def edit_table(ports: TablePorts, *, scope: Scope, rung: RungTurn) -> list[Recei
             break
         if not ports.has_time():
             raise WorkLeft(detail=f"turns from round {turn.position.round} on are left")
-        table, receipt = _take(ports, scope, table, turn)
-        if receipt:
-            receipts.append(receipt)
+        table, left = _take(ports, scope, table, turn)
+        receipts += left
     return receipts
 
 
@@ -113,16 +113,16 @@ def _is_next(position: Position, through: Position) -> bool:
     return position.round in (through.round, through.round + 1)
 
 
-def _take(ports: TablePorts, scope: Scope, table: _Table, turn: Turn) -> tuple[_Table, Receipt | None]:
+def _take(ports: TablePorts, scope: Scope, table: _Table, turn: Turn) -> tuple[_Table, list[Receipt]]:
     """Apply one turn, twice where the table moved meanwhile. No receipt where another worker has done it."""
     if table.through >= turn.position:
-        return table, None
+        return table, []
     try:
         return _write(ports, scope, table, turn)
     except RevisionConflict:
         table = _Table.of(ports.tables.read(scope))
     if table.through >= turn.position:
-        return table, None
+        return table, []
     try:
         return _write(ports, scope, table, turn)
     except RevisionConflict as conflict:
@@ -130,20 +130,23 @@ def _take(ports: TablePorts, scope: Scope, table: _Table, turn: Turn) -> tuple[_
         raise
 
 
-def _write(ports: TablePorts, scope: Scope, table: _Table, turn: Turn) -> tuple[_Table, Receipt]:
+def _write(ports: TablePorts, scope: Scope, table: _Table, turn: Turn) -> tuple[_Table, list[Receipt]]:
     step = step_of_turn(table.state, turn)
     if step.state is None:
         receipt = _receipt(ports, turn, step, before=table.revision, after=table.revision)
         ports.tables.pass_by(scope, position=turn.position, receipt=receipt)
-        return _Table(state=table.state, revision=table.revision, through=turn.position), receipt
+        return _Table(state=table.state, revision=table.revision, through=turn.position), [receipt]
     revision = Revision(table.revision + 1)
     state = step.state.at(revision)
     receipt = _receipt(ports, turn, step, before=table.revision, after=revision)
     ports.tables.replace(
         scope, expected=table.revision, state=state.to_document(), token=random_token(), receipt=receipt
     )
-    _tell(ports, scope, receipt)
-    return _Table(state=state, revision=revision, through=turn.position), receipt
+    event = {"turnId": turn.turn_id, "round": turn.position.round, "revision": revision}
+    failed = tell_others(
+        ports.events, ports.receipts, scope, "TableChanged", event, of=receipt, worker="refinement"
+    )
+    return _Table(state=state, revision=revision, through=turn.position), [receipt, *failed]
 
 
 def _receipt(ports: TablePorts, turn: Turn, step: Step, *, before: int, after: int) -> Receipt:
@@ -182,29 +185,3 @@ def _note_failure(
         created_at=utc_text(ports.clock()),
     )
     ports.receipts.note(scope, receipt)
-
-
-def _tell(ports: TablePorts, scope: Scope, saved: Receipt) -> None:
-    """Tell the refinement of a saved change, if there is one. Its failure says nothing of the table."""
-    try:
-        ports.events.publish(
-            "TableChanged",
-            {
-                "conversationId": scope.conversation,
-                "turnId": saved.turn_id,
-                "round": saved.position.round,
-                "revision": saved.revision_after,
-            },
-        )
-    except MemoirError as error:
-        receipt = Receipt(
-            worker="refinement",
-            position=saved.position,
-            turn_id=saved.turn_id,
-            outcome="failed",
-            reason=error.code,
-            revision_before=saved.revision_after,
-            revision_after=saved.revision_after,
-            created_at=utc_text(ports.clock()),
-        )
-        ports.receipts.note(scope, receipt)

@@ -23,6 +23,7 @@ from memoir.domain.turns import Turn
 from memoir.errors import WorkLeft
 from memoir.usecases.ask_model import Asked, ask_model
 from memoir.usecases.diary_work import DiaryPorts, DiaryWork, entries_from, notice_reroll
+from memoir.usecases.tell_others import tell_others
 
 
 def write_diary(ports: DiaryPorts, work: DiaryWork) -> list[Receipt]:
@@ -52,12 +53,23 @@ def _write_one(ports: DiaryPorts, work: DiaryWork) -> list[Receipt]:
         view = notice_reroll(ports, work, view, though_followed=True)
         plan = _plan(work, view)
         if plan.generate:
-            return [_write(ports, work, view, plan, lease)]
+            receipt = _write(ports, work, view, plan, lease)
+            return [receipt, *_told(ports, work, receipt)]
         ports.diaries.release(work.scope, agent=work.agent, lease=lease)
         return []
     except Exception:
         ports.diaries.release(work.scope, agent=work.agent, lease=lease)
         raise
+
+
+def _told(ports: DiaryPorts, work: DiaryWork, receipt: Receipt) -> list[Receipt]:
+    """Notify others of a stored entry; return the receipt of a failure to, if any."""
+    if receipt.outcome != "ok":
+        return []
+    event = {name: receipt.details[name] for name in ("firstRound", "lastRound", "generator")}
+    return tell_others(
+        ports.events, ports.receipts, work.scope, "DiaryAppended", event, of=receipt, worker="notification"
+    )
 
 
 def _plan(work: DiaryWork, view: DiaryView) -> DiaryPlan:
