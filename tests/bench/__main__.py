@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.bench import capacity, cold, conversation, package, requests, table_reader, warm
+from tests.bench import capacity, cold, conversation, hinos, package, requests, table_reader, warm
 
 BENCHES = {
     "requests": requests.main,
@@ -10,6 +10,7 @@ BENCHES = {
     "warm": warm.main,
     "table": table_reader.main,
     "conversation": conversation.main,
+    "hinos": hinos.main,
     "package": package.main,
     "cold": cold.main,
 }

@@ -57,7 +57,8 @@ def test_a_function_may_do_named_actions_on_named_resources_only(name: str) -> N
             actions = statement["Action"]
             for action in [actions] if isinstance(actions, str) else actions:
                 assert "*" not in action
-            assert statement["Resource"] != "*"
+            # Network interfaces that do not exist yet have no name.
+            assert statement["Resource"] != "*" or all(action.startswith("ec2:") for action in actions)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

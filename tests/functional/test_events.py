@@ -47,6 +47,12 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("05-edits-conflict", 409, "revision_conflict"),
         ("06-put-bad", 400, "table_invalid"),
     ],
+    # No Hinos is configured here; the proxy's own tests bring one.
+    "hinos": [
+        ("01-prepare", 503, "hinos_not_configured"),
+        ("02-prepare-not-users-turn", 503, "hinos_not_configured"),
+        ("03-commit", 503, "hinos_not_configured"),
+    ],
     "diary": [
         ("01-get", 200, None),
         ("02-recall", 200, None),

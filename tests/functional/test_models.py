@@ -214,13 +214,12 @@ def test_choosing_a_model_is_configuration(
     assert isinstance(wiring.language_model(), kind)
 
 
-def test_a_key_is_read_from_secrets_manager_once(wired: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_read_from_secrets_manager_once(wired: Any) -> None:
     from memoir import wiring
 
     secrets = make_client("secretsmanager", endpoint_url=None)
     arn = secrets.create_secret(Name="key", SecretString="the-key")["ARN"]
-    monkeypatch.setenv("MEMOIR_MODEL_SECRET_ARN", arn)
-    wiring.settings.cache_clear()
-    assert wiring.model_key() == "the-key"
+    assert wiring.secret(arn) == "the-key"
     secrets.put_secret_value(SecretId=arn, SecretString="other")
-    assert wiring.model_key() == "the-key"
+    assert wiring.secret(arn) == "the-key"
+    assert wiring.secret("") is None

@@ -15,6 +15,7 @@ import boto3
 
 from tests.api import Api, send
 from tests.localcloud.emulator import REGION, CannotStart, Emulator, start_emulator
+from tests.localcloud.hinos_server import hinos_server
 from tests.localcloud.routes import make_missing_routes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +48,14 @@ def local_cloud(**parameters: str) -> Iterator[Stack]:
     *parameters* of the template beside the endpoint. Raises CannotStart.
     """
     say = Progress()
+    with hinos_server() as (hinos_url, _):
+        parameters = {"HinosMemoryUrl": hinos_url, "HinosMemoryTimeoutMs": "1500", **parameters}
+        with _deployed(say, parameters) as stack:
+            yield {**stack, "hinosUrl": hinos_url, "hinosControlUrl": f"{hinos_url}/control"}
+
+
+@contextlib.contextmanager
+def _deployed(say: Progress, parameters: dict[str, str]) -> Iterator[Stack]:
     for program in ("make",):
         if shutil.which(program) is None:
             raise CannotStart(f"there is no {program} on this machine; install it and try again")

@@ -24,8 +24,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "strict_json": {"domain", "errors", "jiter", "orjson"},
     "ports": {"domain", "errors"},
     "diary_ports": {"domain", "errors"},
+    "hinos_ports": {"domain", "errors"},
     "contracts": {"contracts", "domain", "errors", "strict_json", "pydantic"},
-    "usecases": {"usecases", "domain", "errors", "ports", "diary_ports"},
+    "usecases": {"usecases", "domain", "errors", "ports", "diary_ports", "hinos_ports"},
     "tools": {"domain", "errors", "usecases"},
     "adapters": {
         "adapters",
@@ -38,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "urllib3",
     },
     "edge": {"edge", "contracts", "domain", "errors", "orjson", "aws_lambda_powertools"},
-    "wiring": {"adapters", "domain", "ports", "diary_ports", "settings", "usecases"},
+    "wiring": {"adapters", "domain", "errors", "ports", "diary_ports", "settings", "usecases"},
 }
 APP_MAY_IMPORT = {"edge", "contracts", "usecases", "wiring", "version", "domain"}
 OUTSIDE = {"jiter", "orjson", "pydantic", "botocore", "boto3", "urllib3", "aws_lambda_powertools"}

@@ -12,10 +12,18 @@ MemoirError
 │   ├── NotFound                   no such route or resource
 │   ├── TurnConflict               the turn id stands for a turn with another text    (turn_id, round)
 │   ├── RoundClosed                the round is followed by another, or its turn was replaced
+│   ├── MessagesRefused            the last message is not the current user's
+│   ├── ClaimConflict              the claim was used for other texts
+│   ├── ClaimExpired               the claim holds no longer
 │   ├── UpdateRefused              the product's own check said no                    (reason)
 │   └── IdempotencyKeyReused       the key already stands for another request
 ├── RevisionConflict               the stored revision moved; nothing was written     (expected, current)
 ├── DoorbellFailed                 the turn is stored, its background work was not rung; send it again
+├── HinosFailed                    the external memory failed                         (sent)
+│   ├── HinosNotConfigured         there is none
+│   ├── HinosUnavailable           it was not reached, broke off, or answered 5xx
+│   ├── HinosTimeout               it did not answer within its budget
+│   └── HinosBadReply              its answer is not what the protocol says           (member)
 ├── WorkLeft                       time ran out before all was done; what was done stands
 ├── LeaseHeld                      another worker is at this job; nothing was done
 ├── ModelFailed                    a language model gave no answer                    (code)
@@ -143,6 +151,30 @@ class RoundClosed(RequestRefused):
 
 
 @dataclass(eq=False, kw_only=True)
+class MessagesRefused(RequestRefused):
+    """The last message is not the current user's; nothing was sent."""
+
+    code: ClassVar[str] = "messages_refused"
+    path: str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class ClaimConflict(RequestRefused):
+    """The claim was used for other texts; nothing was sent."""
+
+    code: ClassVar[str] = "claim_conflict"
+    path: str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class ClaimExpired(RequestRefused):
+    """The claim holds no longer; nothing was sent."""
+
+    code: ClassVar[str] = "claim_expired"
+    path: str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
 class UpdateRefused(RequestRefused):
     """The product's own check refused the new memory. `reason` is what the check said."""
 
@@ -173,6 +205,44 @@ class DoorbellFailed(MemoirError):
     code: ClassVar[str] = "doorbell_failed"
     turn_id: str
     round: int
+
+
+@dataclass(eq=False, kw_only=True)
+class HinosFailed(MemoirError):
+    """The external memory failed. `sent`: the request may have reached it."""
+
+    code: ClassVar[str] = "hinos_failed"
+    sent: bool = True
+
+
+@dataclass(eq=False, kw_only=True)
+class HinosNotConfigured(HinosFailed):
+    """There is no external memory here; the rest of the service works."""
+
+    code: ClassVar[str] = "hinos_not_configured"
+    sent: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class HinosUnavailable(HinosFailed):
+    """It was not reached, broke off, or answered 5xx."""
+
+    code: ClassVar[str] = "hinos_unavailable"
+
+
+@dataclass(eq=False, kw_only=True)
+class HinosTimeout(HinosFailed):
+    """It did not answer within its budget."""
+
+    code: ClassVar[str] = "hinos_timeout"
+
+
+@dataclass(eq=False, kw_only=True)
+class HinosBadReply(HinosFailed):
+    """Its answer is not what the protocol says."""
+
+    code: ClassVar[str] = "hinos_bad_reply"
+    member: str | None = None
 
 
 @dataclass(eq=False, kw_only=True)

@@ -6,6 +6,10 @@
 | topic_arn    | MEMOIR_TOPIC_ARN     | ARN  | empty: this function rings no one |
 | event_bus    | MEMOIR_EVENT_BUS     | name of an EventBridge bus | empty: no events |
 | receipt_days | MEMOIR_RECEIPT_DAYS  | days | 30      |
+| hinos_url    | HINOS_MEMORY_URL     | https URL, or http for loopback and private hosts | empty: no Hinos |
+| hinos_timeout_ms | HINOS_MEMORY_TIMEOUT_MS | ms for a whole call, at most 20000 | 10000 |
+| hinos_secret_arn | MEMOIR_HINOS_SECRET_ARN | ARN of the secret that is its bearer credential | empty: none |
+| memory_ingest | MEMOIR_MEMORY_INGEST | best_effort, required: what a failed commit answers | best_effort |
 | model        | MEMOIR_MODEL         | extractive, bedrock:<model id>, openai:<name> | extractive |
 | model_url    | MEMOIR_MODEL_URL     | base URL of an OpenAI-compatible server | empty |
 | model_secret_arn | MEMOIR_MODEL_SECRET_ARN | ARN of the secret that is its key | empty: no key |
@@ -17,8 +21,14 @@
 Powertools reads its own POWERTOOLS_LOG_LEVEL.
 """
 
+import ipaddress
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+# The function has 28 s, the API 30 s.
+MAX_HINOS_TIMEOUT_MS = 20_000
 
 
 class SettingsInvalid(Exception):
@@ -33,6 +43,10 @@ class Settings:
     topic_arn: str
     event_bus: str
     receipt_days: int
+    hinos_url: str
+    hinos_timeout_ms: int
+    hinos_secret_arn: str
+    memory_ingest: str
     model: str
     model_url: str
     model_secret_arn: str
@@ -52,6 +66,10 @@ class Settings:
             topic_arn=environment.get("MEMOIR_TOPIC_ARN", ""),
             event_bus=environment.get("MEMOIR_EVENT_BUS", ""),
             receipt_days=_whole(environment, "MEMOIR_RECEIPT_DAYS", default=30, at_least=1),
+            hinos_url=_hinos_url(environment.get("HINOS_MEMORY_URL", "")),
+            hinos_timeout_ms=_hinos_timeout_ms(environment),
+            hinos_secret_arn=environment.get("MEMOIR_HINOS_SECRET_ARN", ""),
+            memory_ingest=_memory_ingest(environment),
             model=_model(environment),
             model_url=environment.get("MEMOIR_MODEL_URL", ""),
             model_secret_arn=environment.get("MEMOIR_MODEL_SECRET_ARN", ""),
@@ -67,6 +85,44 @@ def _whole(environment: Mapping[str, str], name: str, *, default: int, at_least:
     if not (text.isascii() and text.isdigit() and int(text) >= at_least):
         raise SettingsInvalid(f"{name} is {text!r}: it must be a whole number, at least {at_least}")
     return int(text)
+
+
+def _hinos_url(url: str) -> str:
+    """Check the address; a URL's user part is never told."""
+    if not url:
+        return ""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme == "https" and host:
+        return url
+    if parts.scheme == "http" and _is_private(host):
+        warnings.warn("HINOS_MEMORY_URL is plain http; only a private network may carry it", stacklevel=2)
+        return url
+    raise SettingsInvalid("HINOS_MEMORY_URL must be https, or http for a loopback or private address")
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return host == "localhost" or host.endswith((".internal", ".local"))
+
+
+def _hinos_timeout_ms(environment: Mapping[str, str]) -> int:
+    timeout_ms = _whole(environment, "HINOS_MEMORY_TIMEOUT_MS", default=10_000, at_least=1)
+    if timeout_ms > MAX_HINOS_TIMEOUT_MS:
+        raise SettingsInvalid(
+            f"HINOS_MEMORY_TIMEOUT_MS is {timeout_ms}: at most {MAX_HINOS_TIMEOUT_MS}, below the function's "
+            "and the API's own limits"
+        )
+    return timeout_ms
+
+
+def _memory_ingest(environment: Mapping[str, str]) -> str:
+    ingest = environment.get("MEMOIR_MEMORY_INGEST") or "best_effort"
+    if ingest not in ("best_effort", "required"):
+        raise SettingsInvalid(f"MEMOIR_MEMORY_INGEST is {ingest!r}: use best_effort or required")
+    return ingest
 
 
 def _model(environment: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ needs it.
 """
 
 import os
+import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from memoir.diary_ports import DiaryStore, LanguageModel
     from memoir.domain.scope import Scope
     from memoir.ports import DocumentStore, Doorbell, EventBus, ReceiptStore, TableStore, TurnStore
+    from memoir.usecases.hinos import HinosPorts
     from memoir.usecases.memory import ScopedMemory
 
 
@@ -93,6 +95,28 @@ def events() -> "EventBus":
 
 
 @cache
+def hinos() -> "HinosPorts":
+    """Return what the Hinos proxy needs. Raises HinosNotConfigured."""
+    from memoir.adapters.claim_store import DynamoDbClaimStore
+    from memoir.adapters.hinos_http import HinosHttp
+    from memoir.errors import HinosNotConfigured
+    from memoir.usecases.hinos import HinosPorts
+
+    if not settings().hinos_url:
+        raise HinosNotConfigured(detail="HINOS_MEMORY_URL is not set")
+    return HinosPorts(
+        hinos=HinosHttp(
+            base_url=settings().hinos_url,
+            timeout_ms=settings().hinos_timeout_ms,
+            credential=lambda: secret(settings().hinos_secret_arn),
+        ),
+        claims=DynamoDbClaimStore(client=dynamodb(), table_name=settings().table_name),
+        events=events(),
+        clock=time.time,
+    )
+
+
+@cache
 def diaries() -> "DiaryStore":
     """Return the store of diaries."""
     from memoir.adapters.diary_store import DynamoDbDiaryStore
@@ -127,7 +151,7 @@ def language_model() -> "LanguageModel":
             base_url=settings().model_url,
             model=name,
             timeout_ms=settings().model_timeout_ms,
-            api_key=model_key,
+            api_key=lambda: secret(settings().model_secret_arn),
         )
     from memoir.adapters.extractive_model import ExtractiveModel
 
@@ -135,15 +159,15 @@ def language_model() -> "LanguageModel":
 
 
 @cache
-def model_key() -> str | None:
-    """Return the key of the OpenAI-compatible server, None where no secret is configured."""
-    if not settings().model_secret_arn:
+def secret(arn: str) -> str | None:
+    """Return the text of a secret, None for no ARN. It is read once."""
+    if not arn:
         return None
     from memoir.adapters.aws import make_client
     from memoir.adapters.secrets import read_secret
 
     client = make_client("secretsmanager", endpoint_url=settings().endpoint_url)
-    return read_secret(client, settings().model_secret_arn)
+    return read_secret(client, arn)
 
 
 @cache

@@ -32,13 +32,21 @@ STATUS: dict[type[errors.MemoirError], int] = {
     errors.NotFound: 404,
     errors.RevisionConflict: 409,
     errors.TurnConflict: 409,
+    errors.ClaimConflict: 409,
+    errors.ClaimExpired: 410,
     errors.RoundClosed: 409,
     errors.TooLarge: 413,
     errors.MediaTypeUnsupported: 415,
     errors.LimitExceeded: 422,
+    errors.MessagesRefused: 422,
     errors.UpdateRefused: 422,
     errors.IdempotencyKeyReused: 422,
     errors.RecordCorrupt: 500,
+    errors.HinosFailed: 502,
+    errors.HinosUnavailable: 502,
+    errors.HinosBadReply: 502,
+    errors.HinosNotConfigured: 503,
+    errors.HinosTimeout: 504,
     errors.DoorbellFailed: 503,
     errors.LeaseHeld: 503,
     errors.WorkLeft: 503,
@@ -157,10 +165,10 @@ def serve(event: Mapping[str, Any], routes: Mapping[str, Route]) -> dict[str, An
     try:
         response = _route(request, routes)(request)
     except errors.MemoirError as error:
-        response = _problem_response(error)
+        response = problem(error)
     except Exception as error:
         observe.crashed(error, request_id=request.request_id)
-        response = _problem_response(errors.MemoirError(detail="an unexpected error; the log has it"))
+        response = problem(errors.MemoirError(detail="an unexpected error; the log has it"))
     observe.finished(
         response.event,
         request_id=request.request_id,
@@ -204,7 +212,8 @@ def _route(request: Request, routes: Mapping[str, Route]) -> Route:
     return routes.get(request.route_key, not_found)
 
 
-def _problem_response(error: errors.MemoirError) -> Response:
+def problem(error: errors.MemoirError) -> Response:
+    """Return *error* as `application/problem+json`."""
     status = STATUS.get(type(error), 500)
     members = {
         "type": "about:blank",

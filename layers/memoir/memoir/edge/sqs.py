@@ -40,6 +40,14 @@ TREATMENT: dict[type[errors.MemoirError], Treatment] = {
     errors.NotAuthenticated: "retry",
     errors.Forbidden: "retry",
     errors.UpdateRefused: "retry",
+    errors.MessagesRefused: "retry",
+    errors.ClaimConflict: "retry",
+    errors.ClaimExpired: "retry",
+    errors.HinosFailed: "retry",
+    errors.HinosUnavailable: "retry",
+    errors.HinosBadReply: "retry",
+    errors.HinosNotConfigured: "retry",
+    errors.HinosTimeout: "retry",
     errors.IdempotencyKeyReused: "retry",
 }
 
