@@ -59,6 +59,8 @@ def put_entry(request: Request) -> Response:
 
     scope, end_round = request.conversation, request.path_number("endRound")
     put = read_put_entry(request.json_body())
+    if token := request.request_token():
+        wiring.request_keys().bind(scope, token)
     entry = diary.edit_entry(
         diaries=wiring.diaries(),
         scope=scope,
@@ -73,6 +75,8 @@ def put_entry(request: Request) -> Response:
 def delete_entry(request: Request) -> Response:
     """Delete an entry for good."""
     scope, end_round = request.conversation, request.path_number("endRound")
+    if token := request.request_token():
+        wiring.request_keys().bind(scope, token)
     diary.delete_entry(diaries=wiring.diaries(), scope=scope, agent=AGENT, end_round=end_round)
     return _answer(request, {"lastRound": end_round, "deleted": True}, event="diary.deleted", round=end_round)
 

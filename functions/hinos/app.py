@@ -29,6 +29,8 @@ def post_commit(request: Request) -> Response:
 
     scope, ports = request.conversation, wiring.hinos()
     commit = read_commit(request.json_body(max_bytes=MAX_HINOS_BODY_BYTES))
+    if token := request.request_token():
+        wiring.request_keys().bind(scope, token)
     done = hinos.commit(
         ports,
         scope=scope,

@@ -16,22 +16,28 @@ def post_turn(request: Request) -> Response:
     from memoir.contracts.turns import MAX_TURN_BODY_BYTES, read_post_turn
 
     scope = request.conversation
+    new = read_post_turn(request.json_body(max_bytes=MAX_TURN_BODY_BYTES))
+    if token := request.request_token():
+        wiring.request_keys().bind(scope, token)
     recorded = turns.record_turn(
         turns=wiring.turns(),
         doorbell=wiring.doorbell(),
         clock=time.time,
         scope=scope,
-        new=read_post_turn(request.json_body(max_bytes=MAX_TURN_BODY_BYTES)),
+        new=new,
     )
     return _accepted(request, recorded, event="turn.recorded")
 
 
 def accept_turn(request: Request) -> Response:
     """Note that the user accepted a turn's text, and ring its background."""
+    scope = request.conversation
+    if token := request.request_token():
+        wiring.request_keys().bind(scope, token)
     recorded = turns.accept_turn(
         turns=wiring.turns(),
         doorbell=wiring.doorbell(),
-        scope=request.conversation,
+        scope=scope,
         turn_id=request.path_parameter("turnId"),
     )
     return _accepted(request, recorded, event="turn.accepted")

@@ -95,6 +95,16 @@ class ReceiptStore(Protocol):
         """Return at most *limit* receipts below the place *before*, newest first, each with its place."""
 
 
+class RequestKeys(Protocol):
+    """Which request each idempotency key stands for, where the request itself is safe to repeat."""
+
+    def bind(self, scope: Scope, token: WriteToken) -> None:
+        """Let `token.name` stand for the request `token.body_hash`, for a day.
+
+        Raises IdempotencyKeyReused: it stands for another one; StoreUnavailable, WriteOutcomeUnknown.
+        """
+
+
 @dataclass(frozen=True, kw_only=True)
 class KeptAnswer:
     """The answer that a request with an idempotency key got: JSON text, kept for a day."""

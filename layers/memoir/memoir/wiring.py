@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from memoir.adapters.receipt_store import DynamoDbReceiptStore
     from memoir.diary_ports import DiaryStore, LanguageModel
     from memoir.domain.scope import Scope
-    from memoir.ports import DocumentStore, Doorbell, EventBus, ReceiptStore, TableStore, TurnStore
+    from memoir.ports import (
+        DocumentStore,
+        Doorbell,
+        EventBus,
+        ReceiptStore,
+        RequestKeys,
+        TableStore,
+        TurnStore,
+    )
     from memoir.usecases.hinos import HinosPorts
     from memoir.usecases.memory import ScopedMemory
 
@@ -168,6 +176,14 @@ def secret(arn: str) -> str | None:
 
     client = make_client("secretsmanager", endpoint_url=settings().endpoint_url)
     return read_secret(client, arn)
+
+
+@cache
+def request_keys() -> "RequestKeys":
+    """Return which request each idempotency key stands for."""
+    from memoir.adapters.request_keys import DynamoDbRequestKeys
+
+    return DynamoDbRequestKeys(client=dynamodb(), table_name=settings().table_name)
 
 
 @cache

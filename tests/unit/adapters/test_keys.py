@@ -67,6 +67,7 @@ def test_items_of_different_kinds_never_share_a_key(text: str, number: int) -> N
         keys.diary_raw(scope, AgentRef(text), number),
         keys.cursor(scope, "table"),
         keys.kept_answer(scope, text),
+        keys.bound_request(scope, text),
     ]
     assert len({key["sk"]["S"] for key in found}) == len(found)
 

@@ -9,6 +9,7 @@ pk is `P#<product>#U#<user>#C#<conversation>`; below it:
 | the turn with an id        | I#<turn id>                     |
 | where the turns stand      | H                               |
 | the answer to an idempotency key, for a day | K#<token> |
+| what an idempotency key stands for, for a day | KR#<token> |
 | a claim of Hinos's         | HC#<claim>                      |
 | how far a worker passed    | C#<worker>                      |
 | a diary's entry, by its last round | E#<agent>#<round>       |
@@ -97,6 +98,11 @@ def turn_head(scope: Scope) -> Key:
 def kept_answer(scope: Scope, name: str) -> Key:
     """Return the key of the answer to the request whose idempotency key has the token *name*."""
     return _key(scope, f"K#{name}")
+
+
+def bound_request(scope: Scope, name: str) -> Key:
+    """Return the key of what the idempotency key with the token *name* stands for."""
+    return _key(scope, f"KR#{name}")
 
 
 def claim(scope: Scope, claim_id: str) -> Key:

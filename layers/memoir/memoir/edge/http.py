@@ -134,6 +134,15 @@ class Request:
         key = self.idempotency_key
         return idempotent_token(idempotency_key=key, body=body) if key else random_token()
 
+    def request_token(self) -> WriteToken | None:
+        """Return what the idempotency key stands for: this route, path and body. None: there is no key."""
+        key = self.idempotency_key
+        if key is None:
+            return None
+        path = json.dumps(self.event.get("pathParameters"), sort_keys=True)
+        body = self.event.get("body") or ""
+        return idempotent_token(idempotency_key=f"{self.route_key} {key}", body=f"{path} {body}")
+
     def json_body(self, *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
         """Return the body, declared as JSON. Raises MediaTypeUnsupported, TooLarge, JsonMalformed."""
         _check_media_type(self.headers)
