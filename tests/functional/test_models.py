@@ -41,8 +41,20 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def openai(server: ModelServer, *, timeout_ms: int = 2_000, key: str | None = "secret") -> OpenAiModel:
-    return OpenAiModel(base_url=f"{server.url}/v1/", model="m", timeout_ms=timeout_ms, api_key=lambda: key)
+def openai(
+    server: ModelServer,
+    *,
+    timeout_ms: int = 2_000,
+    key: str | None = "secret",
+    temperature: float | None = 0.3,
+) -> OpenAiModel:
+    return OpenAiModel(
+        base_url=f"{server.url}/v1/",
+        model="m",
+        timeout_ms=timeout_ms,
+        temperature=temperature,
+        api_key=lambda: key,
+    )
 
 
 def failure(model: Any) -> ModelFailed:
@@ -107,8 +119,20 @@ def test_a_model_that_is_silent_for_too_long_is_given_up(server: ModelServer) ->
     assert failure(openai(server, timeout_ms=100)).code == "model_timeout"
 
 
+@pytest.mark.parametrize(("temperature", "sent"), [(0.0, {"temperature": 0.0}), (None, {})])
+def test_a_temperature_is_sent_unless_the_model_refuses_it(
+    server: ModelServer, temperature: float | None, sent: dict[str, float]
+) -> None:
+    server.script = [Reply(completion(good(20)))]
+    openai(server, temperature=temperature).write(job())
+    _, _, body = server.requests[0]
+    assert {name: value for name, value in body.items() if name == "temperature"} == sent
+
+
 def test_a_server_that_is_not_there_is_unavailable() -> None:
-    nowhere = OpenAiModel(base_url="http://127.0.0.1:1/v1", model="m", timeout_ms=500, api_key=lambda: None)
+    nowhere = OpenAiModel(
+        base_url="http://127.0.0.1:1/v1", model="m", timeout_ms=500, temperature=None, api_key=lambda: None
+    )
     assert failure(nowhere).code == "model_unavailable"
 
 
@@ -141,7 +165,7 @@ def bedrock(server: ModelServer, *, timeout_seconds: float = 2) -> BedrockModel:
     client = make_client(
         "bedrock-runtime", endpoint_url=server.url, read_timeout_seconds=timeout_seconds, sends=1
     )
-    return BedrockModel(client=client, model_id="anthropic.claude-x-v1:0")
+    return BedrockModel(client=client, model_id="anthropic.claude-x-v1:0", temperature=0.3)
 
 
 @pytest.mark.usefixtures("aws_environment")

@@ -16,6 +16,8 @@ def test_only_the_table_has_to_be_named() -> None:
         ({"MEMOIR_RECEIPT_DAYS": "-1"}, "MEMOIR_RECEIPT_DAYS"),
         ({"MEMOIR_RECEIPT_DAYS": "many"}, "MEMOIR_RECEIPT_DAYS"),
         ({"MEMOIR_MODEL_TIMEOUT_MS": "1.5"}, "MEMOIR_MODEL_TIMEOUT_MS"),
+        ({"MEMOIR_MODEL_TEMPERATURE": "1.1"}, "MEMOIR_MODEL_TEMPERATURE"),
+        ({"MEMOIR_MODEL_TEMPERATURE": "warm"}, "MEMOIR_MODEL_TEMPERATURE"),
         ({"MEMOIR_MODEL": "gpt"}, "MEMOIR_MODEL"),
         ({"MEMOIR_MODEL": "bedrock:"}, "MEMOIR_MODEL"),
         ({"MEMOIR_MODEL": "openai:gpt"}, "MEMOIR_MODEL_URL"),
@@ -24,3 +26,9 @@ def test_only_the_table_has_to_be_named() -> None:
 def test_a_setting_that_is_not_acceptable_is_named(environment: dict[str, str], named: str) -> None:
     with pytest.raises(SettingsInvalid, match=named):
         Settings.from_env({"MEMOIR_TABLE_NAME": "t", **environment})
+
+
+@pytest.mark.parametrize(("text", "temperature"), [("", 0.3), ("0", 0.0), ("1.0", 1.0), ("none", None)])
+def test_a_temperature_is_a_number_or_not_sent(text: str, temperature: float | None) -> None:
+    settings = Settings.from_env({"MEMOIR_TABLE_NAME": "t", "MEMOIR_MODEL_TEMPERATURE": text})
+    assert settings.model_temperature == temperature

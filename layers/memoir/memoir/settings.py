@@ -14,6 +14,7 @@
 | model_url    | MEMOIR_MODEL_URL     | base URL of an OpenAI-compatible server | empty |
 | model_secret_arn | MEMOIR_MODEL_SECRET_ARN | ARN of the secret that is its key | empty: no key |
 | model_timeout_ms | MEMOIR_MODEL_TIMEOUT_MS | ms | 120000 |
+| model_temperature | MEMOIR_MODEL_TEMPERATURE | 0 to 1, `none`: not sent, for models that refuse it | 0.3 |
 | diary_monthly_quota | MEMOIR_DIARY_MONTHLY_QUOTA | diaries of a user in a month, 0 is no limit | 0 |
 | lease_seconds | MEMOIR_LEASE_SECONDS | s, longer than the worker may run | 330 |
 | endpoint_url | MEMOIR_ENDPOINT_URL  | URL  | empty: AWS itself    |
@@ -22,6 +23,7 @@ Powertools reads its own POWERTOOLS_LOG_LEVEL.
 """
 
 import ipaddress
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,6 +53,7 @@ class Settings:
     model_url: str
     model_secret_arn: str
     model_timeout_ms: int
+    model_temperature: float | None
     diary_monthly_quota: int
     lease_seconds: int
     endpoint_url: str | None
@@ -74,6 +77,7 @@ class Settings:
             model_url=environment.get("MEMOIR_MODEL_URL", ""),
             model_secret_arn=environment.get("MEMOIR_MODEL_SECRET_ARN", ""),
             model_timeout_ms=_whole(environment, "MEMOIR_MODEL_TIMEOUT_MS", default=120_000, at_least=1),
+            model_temperature=_temperature(environment),
             diary_monthly_quota=_whole(environment, "MEMOIR_DIARY_MONTHLY_QUOTA", default=0, at_least=0),
             lease_seconds=_whole(environment, "MEMOIR_LEASE_SECONDS", default=330, at_least=1),
             endpoint_url=environment.get("MEMOIR_ENDPOINT_URL") or None,
@@ -123,6 +127,15 @@ def _memory_ingest(environment: Mapping[str, str]) -> str:
     if ingest not in ("best_effort", "required"):
         raise SettingsInvalid(f"MEMOIR_MEMORY_INGEST is {ingest!r}: use best_effort or required")
     return ingest
+
+
+def _temperature(environment: Mapping[str, str]) -> float | None:
+    text = environment.get("MEMOIR_MODEL_TEMPERATURE") or "0.3"
+    if text == "none":
+        return None
+    if not re.fullmatch(r"0(\.[0-9]+)?|1(\.0+)?", text):
+        raise SettingsInvalid(f"MEMOIR_MODEL_TEMPERATURE is {text!r}: use a number from 0 to 1, or none")
+    return float(text)
 
 
 def _model(environment: Mapping[str, str]) -> str:

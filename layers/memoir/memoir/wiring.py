@@ -151,7 +151,7 @@ def language_model() -> "LanguageModel":
             read_timeout_seconds=settings().model_timeout_ms / 1000,
             sends=1,
         )
-        return BedrockModel(client=client, model_id=name)
+        return BedrockModel(client=client, model_id=name, temperature=settings().model_temperature)
     if provider == "openai":
         from memoir.adapters.openai_model import OpenAiModel
 
@@ -159,6 +159,7 @@ def language_model() -> "LanguageModel":
             base_url=settings().model_url,
             model=name,
             timeout_ms=settings().model_timeout_ms,
+            temperature=settings().model_temperature,
             api_key=lambda: secret(settings().model_secret_arn),
         )
     from memoir.adapters.extractive_model import ExtractiveModel

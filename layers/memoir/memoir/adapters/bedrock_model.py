@@ -21,10 +21,14 @@ _TRY_AGAIN = {
 class BedrockModel:
     """The LanguageModel port on Bedrock Converse."""
 
-    def __init__(self, *, client: Any, model_id: str) -> None:
-        """Call *model_id* (a model or inference profile) through *client*, which sends each request once."""
+    def __init__(self, *, client: Any, model_id: str, temperature: float | None) -> None:
+        """Call *model_id* (a model or inference profile) through *client*, which sends each request once.
+
+        *temperature*: 0–1, None to leave it to the model.
+        """
         self._client = client
         self._model_id = model_id
+        self._inference = {} if temperature is None else {"temperature": temperature}
 
     def write(self, job: WritingJob) -> ModelAnswer:
         """See `LanguageModel.write`. One Converse."""
@@ -34,7 +38,7 @@ class BedrockModel:
                 modelId=self._model_id,
                 system=[{"text": prompt.system}],
                 messages=[{"role": "user", "content": [{"text": prompt.user}]}],
-                inferenceConfig={"maxTokens": prompt.max_tokens, "temperature": prompt.temperature},
+                inferenceConfig={"maxTokens": prompt.max_tokens, **self._inference},
             )
         except (ReadTimeoutError, ConnectTimeoutError) as error:
             raise ModelFailed(code="model_timeout", detail="the model did not answer in time") from error

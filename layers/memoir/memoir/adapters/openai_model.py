@@ -21,12 +21,22 @@ class OpenAiModel:
     """The LanguageModel port on `POST {base_url}/chat/completions`."""
 
     def __init__(
-        self, *, base_url: str, model: str, timeout_ms: int, api_key: Callable[[], str | None]
+        self,
+        *,
+        base_url: str,
+        model: str,
+        timeout_ms: int,
+        temperature: float | None,
+        api_key: Callable[[], str | None],
     ) -> None:
-        """Call *model* at *base_url*. *timeout_ms*: the longest silence. *api_key* may return None."""
+        """Call *model* at *base_url*. *timeout_ms*: the longest silence. *api_key* may return None.
+
+        *temperature*: 0–1, None to leave it to the server.
+        """
         self._url = base_url.rstrip("/") + "/chat/completions"
         self._model = model
         self._api_key = api_key
+        self._inference = {} if temperature is None else {"temperature": temperature}
         timeout = urllib3.Timeout(connect=5, read=timeout_ms / 1000)
         # One more try where the connection was not made: nothing has been sent then.
         retries = urllib3.Retry(total=None, connect=1, read=0, status=0, redirect=0, other=0)
@@ -41,7 +51,7 @@ class OpenAiModel:
                 {"role": "user", "content": job.prompt.user},
             ],
             "max_tokens": job.prompt.max_tokens,
-            "temperature": job.prompt.temperature,
+            **self._inference,
         }
         status, headers, body = self._post({**request, "response_format": {"type": "json_object"}})
         if status in (400, 422):

@@ -42,7 +42,6 @@ class DiaryPrompt:
     system: str
     user: str
     max_tokens: int
-    temperature: float
     summary_chars: int
     diary_chars: int
     language: str
@@ -86,7 +85,6 @@ def build_prompt(
         system=instructions(language=language, with_diary=with_diary, values=values),
         user=_user_text(fitted.rounds, previous_summary, language=language, limits=limits, character=name),
         max_tokens=(asked * TOKENS_PER_CHARACTER + TOKENS_FOR_THE_FORM) * (2 if reasoning_model else 1),
-        temperature=0.3,
         summary_chars=limits.summary_chars * scale,
         diary_chars=limits.diary_chars * scale if with_diary else 0,
         language=language,
