@@ -26,6 +26,7 @@ def work(ring: Ring, *, has_time: Callable[[], bool]) -> Mapping[str, Fact]:
         turns=wiring.turns(),
         receipts=wiring.receipts(),
         model=wiring.language_model(),
+        model_reasons=wiring.settings().model_reasons,
         events=wiring.events(),
         clock=time.time,
         sleep=time.sleep,

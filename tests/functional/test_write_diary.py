@@ -61,6 +61,7 @@ class Conversation:
         )
         self.events: Any = NoEvents()
         self.pauses: list[float] = []
+        self.model_reasons = False
         self.requests: list[str] = []
         client.meta.events.register(
             "before-call.dynamodb", lambda model, **_: self.requests.append(model.name)
@@ -96,6 +97,7 @@ class Conversation:
             turns=self.turns,
             receipts=self.receipts,
             model=model or self.model,
+            model_reasons=self.model_reasons,
             events=self.events,
             clock=lambda: self.now,
             sleep=self.pauses.append,
@@ -264,6 +266,15 @@ def test_a_model_that_fails_leaves_all_as_it_was_and_is_asked_again_5_rounds_lat
     assert len(conversation.model.jobs) == calls
     assert conversation.go_to(35, first=35).outcome == "ok"
     assert conversation.ranges() == [(1, 20), (21, 35)]
+
+
+@pytest.mark.parametrize(("reasons", "times"), [(False, 1), (True, 2)])
+def test_a_model_whose_reasoning_counts_gets_twice_the_room(
+    conversation: Conversation, reasons: bool, times: int
+) -> None:
+    conversation.model_reasons = reasons
+    conversation.go_to(20)
+    assert [job.prompt.max_tokens for job in conversation.model.jobs] == [800 * times]
 
 
 def test_an_echo_of_the_prompt_is_no_summary(conversation: Conversation) -> None:

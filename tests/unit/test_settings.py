@@ -18,6 +18,7 @@ def test_only_the_table_has_to_be_named() -> None:
         ({"MEMOIR_MODEL_TIMEOUT_MS": "1.5"}, "MEMOIR_MODEL_TIMEOUT_MS"),
         ({"MEMOIR_MODEL_TEMPERATURE": "1.1"}, "MEMOIR_MODEL_TEMPERATURE"),
         ({"MEMOIR_MODEL_TEMPERATURE": "warm"}, "MEMOIR_MODEL_TEMPERATURE"),
+        ({"MEMOIR_MODEL_REASONS": "yes"}, "MEMOIR_MODEL_REASONS"),
         ({"MEMOIR_MODEL": "gpt"}, "MEMOIR_MODEL"),
         ({"MEMOIR_MODEL": "bedrock:"}, "MEMOIR_MODEL"),
         ({"MEMOIR_MODEL": "openai:gpt"}, "MEMOIR_MODEL_URL"),

@@ -15,6 +15,7 @@
 | model_secret_arn | MEMOIR_MODEL_SECRET_ARN | ARN of the secret that is its key | empty: no key |
 | model_timeout_ms | MEMOIR_MODEL_TIMEOUT_MS | ms | 120000 |
 | model_temperature | MEMOIR_MODEL_TEMPERATURE | 0 to 1, `none`: not sent, for models that refuse it | 0.3 |
+| model_reasons | MEMOIR_MODEL_REASONS | true, false: its reasoning counts into its answer | false |
 | diary_monthly_quota | MEMOIR_DIARY_MONTHLY_QUOTA | diaries of a user in a month, 0 is no limit | 0 |
 | lease_seconds | MEMOIR_LEASE_SECONDS | s, longer than the worker may run | 330 |
 | endpoint_url | MEMOIR_ENDPOINT_URL  | URL  | empty: AWS itself    |
@@ -54,6 +55,7 @@ class Settings:
     model_secret_arn: str
     model_timeout_ms: int
     model_temperature: float | None
+    model_reasons: bool
     diary_monthly_quota: int
     lease_seconds: int
     endpoint_url: str | None
@@ -72,12 +74,13 @@ class Settings:
             hinos_url=_hinos_url(environment.get("HINOS_MEMORY_URL", "")),
             hinos_timeout_ms=_hinos_timeout_ms(environment),
             hinos_secret_arn=environment.get("MEMOIR_HINOS_SECRET_ARN", ""),
-            memory_ingest=_memory_ingest(environment),
+            memory_ingest=_one_of(environment, "MEMOIR_MEMORY_INGEST", ("best_effort", "required")),
             model=_model(environment),
             model_url=environment.get("MEMOIR_MODEL_URL", ""),
             model_secret_arn=environment.get("MEMOIR_MODEL_SECRET_ARN", ""),
             model_timeout_ms=_whole(environment, "MEMOIR_MODEL_TIMEOUT_MS", default=120_000, at_least=1),
             model_temperature=_temperature(environment),
+            model_reasons=_one_of(environment, "MEMOIR_MODEL_REASONS", ("false", "true")) == "true",
             diary_monthly_quota=_whole(environment, "MEMOIR_DIARY_MONTHLY_QUOTA", default=0, at_least=0),
             lease_seconds=_whole(environment, "MEMOIR_LEASE_SECONDS", default=330, at_least=1),
             endpoint_url=environment.get("MEMOIR_ENDPOINT_URL") or None,
@@ -122,11 +125,12 @@ def _hinos_timeout_ms(environment: Mapping[str, str]) -> int:
     return timeout_ms
 
 
-def _memory_ingest(environment: Mapping[str, str]) -> str:
-    ingest = environment.get("MEMOIR_MEMORY_INGEST") or "best_effort"
-    if ingest not in ("best_effort", "required"):
-        raise SettingsInvalid(f"MEMOIR_MEMORY_INGEST is {ingest!r}: use best_effort or required")
-    return ingest
+def _one_of(environment: Mapping[str, str], name: str, values: tuple[str, ...]) -> str:
+    """Return the setting, the first of *values* where it is not given."""
+    text = environment.get(name) or values[0]
+    if text not in values:
+        raise SettingsInvalid(f"{name} is {text!r}: use {' or '.join(values)}")
+    return text
 
 
 def _temperature(environment: Mapping[str, str]) -> float | None:

@@ -31,7 +31,8 @@ class DiaryWork:
 class DiaryPorts:
     """What writing a diary needs from the outside world. `lease_seconds`: longer than a worker may run.
 
-    `has_time`: whether there is time for one more diary.
+    `has_time`: whether there is time for one more diary. `model_reasons`: its reasoning counts into its
+    answer, which is then given twice the room.
     """
 
     diaries: DiaryStore
@@ -43,6 +44,7 @@ class DiaryPorts:
     sleep: Callable[[float], None]
     lease_seconds: int
     has_time: Callable[[], bool]
+    model_reasons: bool = False
 
 
 def diary_work(*, scope: Scope, turn: RungTurn) -> DiaryWork | None:

@@ -102,7 +102,7 @@ class _Run:
 
 def _write(ports: DiaryPorts, work: DiaryWork, view: DiaryView, plan: DiaryPlan, lease: Lease) -> Receipt:
     """Read the rounds as they stand now, ask the model, save what its answer is worth."""
-    assert plan.covers is not None and plan.store is not None
+    assert plan.covers is not None
     turns = ports.turns.between(work.scope, first_round=plan.covers.first, last_round=plan.covers.last)
     run = _Run(
         ports=ports,
@@ -121,13 +121,7 @@ def _write(ports: DiaryPorts, work: DiaryWork, view: DiaryView, plan: DiaryPlan,
         (found for found in earlier if isinstance(found, DiaryEntry) and _usable(found)),
         None,
     )
-    previous_summary = base.summary if base else ""
-    prompt = build_prompt(
-        rounds=rounds, previous_summary=previous_summary, character=work.character, store=plan.store
-    )
-    job = WritingJob(
-        prompt=prompt, rounds=rounds, previous_summary=previous_summary, character=work.character
-    )
+    job = _job(run, rounds, previous_summary=base.summary if base else "")
     asked = ask_model(ports.model, job, sleep=ports.sleep)
     if asked.judgement.outcome is Judged.REJECT:
         return _fail(run, asked)
@@ -140,6 +134,20 @@ def _write(ports: DiaryPorts, work: DiaryWork, view: DiaryView, plan: DiaryPlan,
             details=asked.facts(),
         )
     return _store(run, _entry(run, job, asked, base=base), asked)
+
+
+def _job(run: _Run, rounds: tuple[DialogueRound, ...], *, previous_summary: str) -> WritingJob:
+    assert run.plan.store is not None
+    prompt = build_prompt(
+        rounds=rounds,
+        previous_summary=previous_summary,
+        character=run.work.character,
+        store=run.plan.store,
+        reasoning_model=run.ports.model_reasons,
+    )
+    return WritingJob(
+        prompt=prompt, rounds=rounds, previous_summary=previous_summary, character=run.work.character
+    )
 
 
 def _store(run: _Run, entry: DiaryEntry, asked: Asked) -> Receipt:
