@@ -30,7 +30,8 @@ def _as_json(line: dict[str, Any]) -> str:
 def _logger() -> "Logger":
     from aws_lambda_powertools.logging import Logger
 
-    return Logger(service="memoir", location=None, json_serializer=_as_json)
+    # A message is an event's name, never JSON: without `str` each would be tried as JSON first.
+    return Logger(service="memoir", location=None, json_serializer=_as_json, json_deserializer=str)
 
 
 @cache
