@@ -5,9 +5,9 @@ from typing import Any
 
 from memoir import wiring
 from memoir.domain.clock import utc_text
-from memoir.domain.diary.agent_ref import canonical_agent_ref
-from memoir.domain.diary.entry import DiaryEntry
-from memoir.domain.diary.policy import node_policy
+from memoir.domain.diary.due.policy import node_policy
+from memoir.domain.diary.record.agent_ref import canonical_agent_ref
+from memoir.domain.diary.record.entry import DiaryEntry
 from memoir.domain.scenario import DEFAULT
 from memoir.edge.http import Request, Response, serve
 from memoir.edge.observe import scope_facts

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memoir.diary_ports import ModelAnswer, WritingJob
-from memoir.domain.diary.finish import FinishReason
+from memoir.domain.language_model import FinishReason
 from memoir.errors import ModelFailed
 
 

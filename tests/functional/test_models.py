@@ -10,10 +10,10 @@ from memoir.adapters.bedrock_model import BedrockModel
 from memoir.adapters.extractive_model import ExtractiveModel
 from memoir.adapters.openai_model import MAX_ANSWER_BYTES, OpenAiModel
 from memoir.diary_ports import WritingJob
-from memoir.domain.diary.finish import FinishReason
-from memoir.domain.diary.policy import Store
-from memoir.domain.diary.prompt import build_prompt
-from memoir.domain.diary.rounds import DialogueRound
+from memoir.domain.diary.due.policy import Store
+from memoir.domain.diary.prompt.prompt import build_prompt
+from memoir.domain.diary.prompt.rounds import DialogueRound
+from memoir.domain.language_model import FinishReason
 from memoir.errors import ModelFailed
 from memoir.usecases.ask_model import ask_model
 from tests.fakes.model_server import ModelServer, Reply, completion, model_server

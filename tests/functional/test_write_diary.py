@@ -12,10 +12,10 @@ from memoir.adapters.packing import unpack
 from memoir.adapters.receipt_store import DynamoDbReceiptStore
 from memoir.adapters.turn_store import DynamoDbTurnStore
 from memoir.diary_ports import ModelAnswer, WritingJob
-from memoir.domain.diary.agent_ref import AgentRef
-from memoir.domain.diary.entry import DiaryEntry
-from memoir.domain.diary.finish import FinishReason
-from memoir.domain.diary.policy import node_policy
+from memoir.domain.diary.due.policy import node_policy
+from memoir.domain.diary.record.agent_ref import AgentRef
+from memoir.domain.diary.record.entry import DiaryEntry
+from memoir.domain.language_model import FinishReason
 from memoir.domain.receipt import Receipt
 from memoir.domain.scope import Scope
 from memoir.domain.turns import NewTurn, Position, RungTurn

@@ -4,8 +4,8 @@ import pytest
 
 from memoir.adapters.aws import make_client
 from memoir.adapters.bedrock_model import BedrockModel
-from memoir.domain.diary.finish import FinishReason
-from memoir.domain.diary.judgement import Outcome
+from memoir.domain.diary.answer.judgement import Outcome
+from memoir.domain.language_model import FinishReason
 from memoir.usecases.ask_model import ask_model
 from tests.functional.test_models import job
 from tests.localcloud.cloud import Stack

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from memoir.domain.diary.agent_ref import AgentRef
-from memoir.domain.diary.entry import DiaryEntry, DiaryHead
-from memoir.domain.diary.finish import FinishReason
-from memoir.domain.diary.policy import DiaryQuota
-from memoir.domain.diary.prompt import DiaryPrompt
-from memoir.domain.diary.rounds import DialogueRound
+from memoir.domain.diary.due.policy import DiaryQuota
+from memoir.domain.diary.prompt.prompt import DiaryPrompt
+from memoir.domain.diary.prompt.rounds import DialogueRound
+from memoir.domain.diary.record.agent_ref import AgentRef
+from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead
+from memoir.domain.language_model import FinishReason
 from memoir.domain.receipt import Receipt
 from memoir.domain.scope import Scope
 from memoir.domain.turns import TurnHead

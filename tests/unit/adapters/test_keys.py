@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoir.adapters import keys
-from memoir.domain.diary.agent_ref import AgentRef
+from memoir.domain.diary.record.agent_ref import AgentRef
 from memoir.domain.scope import Scope
 from memoir.domain.turns import Position
 from memoir.ports import DocumentKey

@@ -5,7 +5,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, ReadTimeoutError
 
 from memoir.diary_ports import ModelAnswer, WritingJob
-from memoir.domain.diary.finish import finish_reason_of
+from memoir.domain.language_model import finish_reason_of
 from memoir.errors import ModelFailed
 
 _TRY_AGAIN = {

@@ -24,8 +24,9 @@ from memoir.adapters.packing import pack, unpack
 from memoir.adapters.receipt_store import DynamoDbReceiptStore
 from memoir.adapters.turn_item import read_head
 from memoir.diary_ports import DiaryChange, DiaryView, Lease
-from memoir.domain.diary.agent_ref import AgentRef
-from memoir.domain.diary.entry import (
+from memoir.domain.diary.due.policy import DiaryQuota
+from memoir.domain.diary.record.agent_ref import AgentRef
+from memoir.domain.diary.record.entry import (
     DiaryEntry,
     DiaryHead,
     entry_as_plain,
@@ -33,7 +34,6 @@ from memoir.domain.diary.entry import (
     head_as_plain,
     head_from_plain,
 )
-from memoir.domain.diary.policy import DiaryQuota
 from memoir.domain.scope import Scope
 from memoir.errors import LeaseHeld, MemoirError, RecordCorrupt, RevisionConflict, StoreUnavailable
 from memoir.ports import Clock

@@ -1,8 +1,8 @@
 """The model that needs no model: what is central in the dialogue, in its own words. The local default."""
 
 from memoir.diary_ports import ModelAnswer, WritingJob
-from memoir.domain.diary.extractive import GENERATOR, extract_diary, extracted_answer
-from memoir.domain.diary.finish import FinishReason
+from memoir.domain.diary.extractive.extractive import GENERATOR, extract_diary, extracted_answer
+from memoir.domain.language_model import FinishReason
 
 
 class ExtractiveModel:

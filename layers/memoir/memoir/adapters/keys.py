@@ -22,7 +22,7 @@ pk is `P#<product>#U#<user>#C#<conversation>`; below it:
 
 from urllib.parse import quote
 
-from memoir.domain.diary.agent_ref import AgentRef
+from memoir.domain.diary.record.agent_ref import AgentRef
 from memoir.domain.receipt import Receipt
 from memoir.domain.scenario import Worker
 from memoir.domain.scope import Scope, UserScope

@@ -10,7 +10,7 @@ from typing import Any
 import urllib3
 
 from memoir.diary_ports import ModelAnswer, WritingJob
-from memoir.domain.diary.finish import finish_reason_of
+from memoir.domain.language_model import finish_reason_of
 from memoir.errors import ModelFailed
 
 MAX_ANSWER_BYTES = 1024 * 1024

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoir.diary_ports import LanguageModel, ModelAnswer, WritingJob
-from memoir.domain.diary.judgement import AcceptanceRules, Judgement, Outcome, Retry, judge_diary
-from memoir.domain.diary.prompt import with_doubled_cap
-from memoir.domain.diary.reading import DiaryReading, read_diary
+from memoir.domain.diary.answer.judgement import AcceptanceRules, Judgement, Outcome, Retry, judge_diary
+from memoir.domain.diary.answer.reading import DiaryReading, read_diary
+from memoir.domain.diary.prompt.prompt import with_doubled_cap
 from memoir.errors import ModelFailed
 
 # A provider may ask for a pause before the second try; longer than this is no pause but a failure.

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from memoir.diary_ports import DiaryChange, DiaryStore
-from memoir.domain.diary.agent_ref import AgentRef
-from memoir.domain.diary.entry import DiaryEntry, DiaryHead
-from memoir.domain.diary.head import head_after_deletion, head_after_edit, progress_of
-from memoir.domain.diary.plan import next_round_at
-from memoir.domain.diary.policy import DiaryPolicy
-from memoir.domain.diary.recall import DiaryRecall, recall_diary, recalled_count
-from memoir.domain.diary.staleness import edited_entry
-from memoir.domain.diary.tiers import tier_of
+from memoir.domain.diary.due.plan import next_round_at
+from memoir.domain.diary.due.policy import DiaryPolicy
+from memoir.domain.diary.due.tiers import tier_of
+from memoir.domain.diary.record.agent_ref import AgentRef
+from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead
+from memoir.domain.diary.record.head import head_after_deletion, head_after_edit, progress_of
+from memoir.domain.diary.record.recall import DiaryRecall, recall_diary, recalled_count
+from memoir.domain.diary.record.staleness import edited_entry
 from memoir.domain.scope import Scope
 from memoir.errors import NotFound, RevisionConflict
 

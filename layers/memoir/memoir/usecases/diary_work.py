@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from memoir.diary_ports import DiaryChange, DiaryStore, DiaryView, LanguageModel
-from memoir.domain.diary.agent_ref import AgentRef, canonical_agent_ref
-from memoir.domain.diary.entry import DiaryEntry
-from memoir.domain.diary.head import head_with_stale
-from memoir.domain.diary.policy import DiaryPolicy, node_policy
-from memoir.domain.diary.staleness import newly_stale
+from memoir.domain.diary.due.policy import DiaryPolicy, node_policy
+from memoir.domain.diary.record.agent_ref import AgentRef, canonical_agent_ref
+from memoir.domain.diary.record.entry import DiaryEntry
+from memoir.domain.diary.record.head import head_with_stale
+from memoir.domain.diary.record.staleness import newly_stale
 from memoir.domain.scenario import find_scenario
 from memoir.domain.scope import Scope
 from memoir.domain.turns import RungTurn

@@ -11,13 +11,13 @@ from typing import Any
 
 from memoir.diary_ports import DiaryChange, DiaryView, Lease, WritingJob
 from memoir.domain.clock import utc_text
-from memoir.domain.diary.entry import DiaryEntry, DiaryHead, covered_rounds
-from memoir.domain.diary.head import head_after_failure, head_after_range, progress_of
-from memoir.domain.diary.judgement import Outcome as Judged
-from memoir.domain.diary.plan import DiaryPlan, PlanReason, plan_diary
-from memoir.domain.diary.prompt import build_prompt
-from memoir.domain.diary.rounds import DialogueRound, rounds_to_write
-from memoir.domain.diary.staleness import summary_base, superseded
+from memoir.domain.diary.answer.judgement import Outcome as Judged
+from memoir.domain.diary.due.plan import DiaryPlan, PlanReason, plan_diary
+from memoir.domain.diary.prompt.prompt import build_prompt
+from memoir.domain.diary.prompt.rounds import DialogueRound, rounds_to_write
+from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead, covered_rounds
+from memoir.domain.diary.record.head import head_after_failure, head_after_range, progress_of
+from memoir.domain.diary.record.staleness import summary_base, superseded
 from memoir.domain.receipt import Outcome, Receipt
 from memoir.domain.turns import Turn
 from memoir.errors import WorkLeft

@@ -1,9 +1,9 @@
 """Plain values for the diary's tests."""
 
-from memoir.domain.diary.entry import CoveredRound, DiaryEntry, SummaryBase
-from memoir.domain.diary.policy import Store
-from memoir.domain.diary.prompt import DiaryPrompt, build_prompt
-from memoir.domain.diary.rounds import DialogueRound
+from memoir.domain.diary.due.policy import Store
+from memoir.domain.diary.prompt.prompt import DiaryPrompt, build_prompt
+from memoir.domain.diary.prompt.rounds import DialogueRound
+from memoir.domain.diary.record.entry import CoveredRound, DiaryEntry, SummaryBase
 
 
 def chat_round(

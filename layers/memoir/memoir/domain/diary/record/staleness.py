@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from memoir.domain.diary.entry import CoveredRound, DiaryEntry, DiaryHead, SummaryBase
-from memoir.domain.diary.rounds import RoundRange
+from memoir.domain.diary.prompt.rounds import RoundRange
+from memoir.domain.diary.record.entry import CoveredRound, DiaryEntry, DiaryHead, SummaryBase
 
 ROUND_CHANGED = "round_changed"
 BASE_STALE = "base_stale"

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary.finish import FinishReason, finish_reason_of
-from memoir.domain.diary.flaws import content_weight
-from memoir.domain.diary.judgement import (
+from memoir.domain.diary.answer.flaws import content_weight
+from memoir.domain.diary.answer.judgement import (
     AcceptanceRules,
     Judgement,
     LanguageRule,
@@ -16,9 +15,10 @@ from memoir.domain.diary.judgement import (
     Retry,
     judge_diary,
 )
-from memoir.domain.diary.policy import Store
-from memoir.domain.diary.prompt import build_prompt
-from memoir.domain.diary.reading import read_diary
+from memoir.domain.diary.answer.reading import read_diary
+from memoir.domain.diary.due.policy import Store
+from memoir.domain.diary.prompt.prompt import build_prompt
+from memoir.domain.language_model import FinishReason, finish_reason_of
 from tests.unit.domain.diary.builders import chat_round, chinese_prompt
 
 SUMMARY = "甲把钥匙交给守卫，守卫答应保管。"

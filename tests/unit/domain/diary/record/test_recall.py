@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary.entry import DiaryEntry
-from memoir.domain.diary.recall import (
+from memoir.domain.diary.due.tiers import same_for_all
+from memoir.domain.diary.prompt.rounds import RoundRange
+from memoir.domain.diary.record.entry import DiaryEntry
+from memoir.domain.diary.record.recall import (
     DiaryRecall,
     compass_memory,
     recall_diary,
     recalled_count,
     without_markup,
 )
-from memoir.domain.diary.rounds import RoundRange
-from memoir.domain.diary.tiers import same_for_all
 from tests.unit.domain.diary.builders import entry
 
 TWELVE = [entry(10 * number - 9, 10 * number) for number in range(1, 13)]

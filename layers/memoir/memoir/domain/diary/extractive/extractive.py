@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from memoir.domain.diary.instructions import section_names
-from memoir.domain.diary.language import CHINESE, JAPANESE
-from memoir.domain.diary.prompt import dialogue_language
-from memoir.domain.diary.rounds import DialogueRound, fit_dialogue
-from memoir.domain.diary.sentences import Sentence, dialogue_sentences, summary_sentences, terms_of
+from memoir.domain.diary.extractive.sentences import Sentence, dialogue_sentences, summary_sentences, terms_of
+from memoir.domain.diary.prompt.instructions import section_names
+from memoir.domain.diary.prompt.language import CHINESE, JAPANESE
+from memoir.domain.diary.prompt.prompt import dialogue_language
+from memoir.domain.diary.prompt.rounds import DialogueRound, fit_dialogue
 
 GENERATOR = "extractive"
 MAX_DIALOGUE_CHARACTERS = 131_072

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from memoir.domain.diary.rounds import DialogueRound
+from memoir.domain.diary.prompt.rounds import DialogueRound
 
 MAX_SENTENCE_CHARACTERS = 160
 MAX_SENTENCES = 4_000

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary.instructions import echoes_instructions
-from memoir.domain.diary.language import is_other_language, language_of
-from memoir.domain.diary.policy import Store
-from memoir.domain.diary.prompt import DiaryPrompt, PromptLimits, build_prompt, with_doubled_cap
+from memoir.domain.diary.due.policy import Store
+from memoir.domain.diary.prompt.instructions import echoes_instructions
+from memoir.domain.diary.prompt.language import is_other_language, language_of
+from memoir.domain.diary.prompt.prompt import DiaryPrompt, PromptLimits, build_prompt, with_doubled_cap
 from tests.unit.domain.diary.builders import chat_round, chinese_prompt
 
 ENGLISH = chat_round(1, user="I give you the copper key.", assistant="She hides it under her cloak.")

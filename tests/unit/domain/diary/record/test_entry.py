@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from memoir.domain.diary.agent_ref import canonical_agent_ref
-from memoir.domain.diary.entry import (
+from memoir.domain.diary.prompt.rounds import RoundRange
+from memoir.domain.diary.record.agent_ref import canonical_agent_ref
+from memoir.domain.diary.record.entry import (
     DiaryHead,
     covered_rounds,
     entry_as_plain,
@@ -15,7 +16,6 @@ from memoir.domain.diary.entry import (
     head_as_plain,
     head_from_plain,
 )
-from memoir.domain.diary.rounds import RoundRange
 from memoir.errors import RecordCorrupt
 from tests.unit.domain.diary.builders import chat_round, entry
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from memoir.domain.diary.fields import DIARY, DIARY_NAMES, SUMMARY, SUMMARY_NAMES, field_of
+from memoir.domain.diary.answer.fields import DIARY, DIARY_NAMES, SUMMARY, SUMMARY_NAMES, field_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memoir.domain.diary.instructions import (
+from memoir.domain.diary.due.policy import Store
+from memoir.domain.diary.prompt.instructions import (
     PROMPT_VERSION,
     instructions,
     neutralised,
     section_names,
 )
-from memoir.domain.diary.language import CHINESE, JAPANESE, UNKNOWN, language_of
-from memoir.domain.diary.policy import Store
-from memoir.domain.diary.rounds import DialogueRound, cut_middle, fit_dialogue
+from memoir.domain.diary.prompt.language import CHINESE, JAPANESE, UNKNOWN, language_of
+from memoir.domain.diary.prompt.rounds import DialogueRound, cut_middle, fit_dialogue
 from memoir.domain.model_text import clean_model_text
 
 MAX_NAME_CHARACTERS = 60

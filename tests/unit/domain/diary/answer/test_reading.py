@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary import flaws, loose_object, reading, sections, strict_answer
-from memoir.domain.diary.reading import DiaryReading, ParsePath, ReadingCode, read_diary
+from memoir.domain.diary.answer import flaws, loose_object, reading, sections, strict_answer
+from memoir.domain.diary.answer.reading import DiaryReading, ParsePath, ReadingCode, read_diary
 
 SUMMARY, ENTRY = "甲把钥匙交给守卫。", "今天我把钥匙给了守卫。"
 STRICT = json.dumps({"summary": SUMMARY, "entry": ENTRY}, ensure_ascii=False)

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memoir.domain.diary.policy import DiaryPolicy, DiaryQuota, Store
-from memoir.domain.diary.rounds import RoundRange
-from memoir.domain.diary.tiers import Tier, tier_of
+from memoir.domain.diary.due.policy import DiaryPolicy, DiaryQuota, Store
+from memoir.domain.diary.due.tiers import Tier, tier_of
+from memoir.domain.diary.prompt.rounds import RoundRange
 
 
 class PlanReason(StrEnum):

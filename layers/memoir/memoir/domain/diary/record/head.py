@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from memoir.domain.diary.entry import DiaryEntry, DiaryHead
-from memoir.domain.diary.plan import DiaryProgress
-from memoir.domain.diary.rounds import RoundRange
+from memoir.domain.diary.due.plan import DiaryProgress
+from memoir.domain.diary.prompt.rounds import RoundRange
+from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead
 
 
 def progress_of(head: DiaryHead, *, accepted_rounds: Collection[int]) -> DiaryProgress:

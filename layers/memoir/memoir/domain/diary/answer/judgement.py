@@ -3,9 +3,8 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from memoir.domain.diary.fields import DIARY, SUMMARY
-from memoir.domain.diary.finish import FinishReason
-from memoir.domain.diary.flaws import (
+from memoir.domain.diary.answer.fields import DIARY, SUMMARY
+from memoir.domain.diary.answer.flaws import (
     content_weight,
     is_placeholder,
     is_raw_json,
@@ -13,10 +12,11 @@ from memoir.domain.diary.flaws import (
     same_text,
     speaks_as_assistant,
 )
-from memoir.domain.diary.instructions import echoes_instructions
-from memoir.domain.diary.language import is_other_language
-from memoir.domain.diary.prompt import DiaryPrompt
-from memoir.domain.diary.reading import DiaryReading, ParsePath, ReadingCode
+from memoir.domain.diary.answer.reading import DiaryReading, ParsePath, ReadingCode
+from memoir.domain.diary.prompt.instructions import echoes_instructions
+from memoir.domain.diary.prompt.language import is_other_language
+from memoir.domain.diary.prompt.prompt import DiaryPrompt
+from memoir.domain.language_model import FinishReason
 
 
 class Outcome(StrEnum):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memoir.domain.diary.tiers import PerTier, Tier, free_and_paid
+from memoir.domain.diary.due.tiers import PerTier, Tier, free_and_paid
 from memoir.errors import RequestInvalid
 
 MAX_READ_BEHIND_ROUNDS = 2

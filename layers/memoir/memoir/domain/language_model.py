@@ -1,5 +1,6 @@
-"""Why a model stopped, in one vocabulary for all providers."""
+"""What a language model is asked and what it answers, in one vocabulary for all providers."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -10,6 +11,26 @@ class FinishReason(StrEnum):
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
     UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """What a model is sent: instructions, data, and the cap of its answer in tokens."""
+
+    system: str
+    user: str
+    max_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelAnswer:
+    """What a model answered. `generator` names it; token counts are the provider's, 0 where it gives none."""
+
+    text: str
+    finish: FinishReason
+    generator: str
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 _NAMES = {

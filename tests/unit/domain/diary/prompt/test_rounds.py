@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary.rounds import (
+from memoir.domain.diary.prompt.rounds import (
     DialogueRound,
     cut_middle,
     fit_dialogue,

@@ -1,7 +1,10 @@
 """Rerolls, edits, cuts, deletions, branches: what stays true of a diary, and what is written anew."""
 
-from memoir.domain.diary.entry import DiaryHead
-from memoir.domain.diary.head import (
+from memoir.domain.diary.due.plan import PlanReason, plan_diary
+from memoir.domain.diary.due.policy import DiaryQuota, node_policy
+from memoir.domain.diary.prompt.rounds import RoundRange
+from memoir.domain.diary.record.entry import DiaryHead
+from memoir.domain.diary.record.head import (
     head_after_deletion,
     head_after_edit,
     head_after_range,
@@ -9,10 +12,7 @@ from memoir.domain.diary.head import (
     progress_of,
     rebuilt_head,
 )
-from memoir.domain.diary.plan import PlanReason, plan_diary
-from memoir.domain.diary.policy import DiaryQuota, node_policy
-from memoir.domain.diary.rounds import RoundRange
-from memoir.domain.diary.staleness import (
+from memoir.domain.diary.record.staleness import (
     base_entry,
     branch,
     changed_rounds,

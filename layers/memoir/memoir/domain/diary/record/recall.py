@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memoir.domain.diary.entry import DiaryEntry
-from memoir.domain.diary.instructions import neutralised
-from memoir.domain.diary.policy import RECALLED_SUMMARIES
-from memoir.domain.diary.rounds import RoundRange
-from memoir.domain.diary.tiers import PerTier, tier_of
+from memoir.domain.diary.due.policy import RECALLED_SUMMARIES
+from memoir.domain.diary.due.tiers import PerTier, tier_of
+from memoir.domain.diary.prompt.instructions import neutralised
+from memoir.domain.diary.prompt.rounds import RoundRange
+from memoir.domain.diary.record.entry import DiaryEntry
 
 MAX_RECALL_BYTES = 24_576
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from memoir.domain.diary.fields import KNOWN_NAMES
+from memoir.domain.diary.answer.fields import KNOWN_NAMES
 from memoir.domain.model_text import clean_model_text
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from memoir.domain.diary.rounds import DialogueRound, RoundRange, text_hash
+from memoir.domain.diary.prompt.rounds import DialogueRound, RoundRange, text_hash
 from memoir.errors import RecordCorrupt
 
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary.entry import DiaryHead
-from memoir.domain.diary.head import head_after_failure, head_after_range, progress_of
-from memoir.domain.diary.plan import DiaryPlan, DiaryProgress, PlanReason, next_round_at, plan_diary
-from memoir.domain.diary.policy import DiaryPolicy, DiaryQuota, Store, memory_v2_policy, node_policy
-from memoir.domain.diary.rounds import RoundRange
-from memoir.domain.diary.tiers import Tier, same_for_all, tier_of
+from memoir.domain.diary.due.plan import DiaryPlan, DiaryProgress, PlanReason, next_round_at, plan_diary
+from memoir.domain.diary.due.policy import DiaryPolicy, DiaryQuota, Store, memory_v2_policy, node_policy
+from memoir.domain.diary.due.tiers import Tier, same_for_all, tier_of
+from memoir.domain.diary.prompt.rounds import RoundRange
+from memoir.domain.diary.record.entry import DiaryHead
+from memoir.domain.diary.record.head import head_after_failure, head_after_range, progress_of
 from memoir.errors import RequestInvalid
 
 NO_LIMIT = DiaryQuota()

@@ -8,10 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from memoir.domain.diary.fields import DIARY, KNOWN_NAMES, DiaryFields, diary_fields, field_of
-from memoir.domain.diary.loose_object import Ending, LooseObject, read_loose_object
-from memoir.domain.diary.sections import Sections, headed_sections, tagged_sections
-from memoir.domain.diary.strict_answer import StrictJson, fenced_json, objects_among_prose, parse_strict
+from memoir.domain.diary.answer.fields import DIARY, KNOWN_NAMES, DiaryFields, diary_fields, field_of
+from memoir.domain.diary.answer.loose_object import Ending, LooseObject, read_loose_object
+from memoir.domain.diary.answer.sections import Sections, headed_sections, tagged_sections
+from memoir.domain.diary.answer.strict_answer import (
+    StrictJson,
+    fenced_json,
+    objects_among_prose,
+    parse_strict,
+)
 from memoir.domain.model_text import clean_model_text, mask_reasoning
 
 MAX_ANSWER_CHARACTERS = 262_144

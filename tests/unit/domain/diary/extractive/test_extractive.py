@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary import extractive, sentences
-from memoir.domain.diary.extractive import ExtractedDiary, extract_diary, extracted_answer
-from memoir.domain.diary.finish import FinishReason
-from memoir.domain.diary.judgement import Outcome, judge_diary
-from memoir.domain.diary.policy import Store
-from memoir.domain.diary.prompt import build_prompt
-from memoir.domain.diary.reading import read_diary
-from memoir.domain.diary.rounds import DialogueRound
-from memoir.domain.diary.sentences import split_sentences, terms_of
+from memoir.domain.diary.answer.judgement import Outcome, judge_diary
+from memoir.domain.diary.answer.reading import read_diary
+from memoir.domain.diary.due.policy import Store
+from memoir.domain.diary.extractive import extractive, sentences
+from memoir.domain.diary.extractive.extractive import ExtractedDiary, extract_diary, extracted_answer
+from memoir.domain.diary.extractive.sentences import split_sentences, terms_of
+from memoir.domain.diary.prompt.prompt import build_prompt
+from memoir.domain.diary.prompt.rounds import DialogueRound
+from memoir.domain.language_model import FinishReason
 from tests.unit.domain.diary.builders import chat_round
 
 CHINESE = [

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from string import Template
 
-from memoir.domain.diary.language import CHINESE
+from memoir.domain.diary.prompt.language import CHINESE
 
 PROMPT_VERSION = "diary-1"
 ECHO_CHARACTERS = 20

@@ -1,0 +1,1 @@
+"""What came back: read tolerantly, then accepted or rejected."""

@@ -1,0 +1,1 @@
+"""The writer that needs no model."""

@@ -1,0 +1,1 @@
+"""What a model is asked: the rounds, the instructions, the language."""

@@ -1,0 +1,1 @@
+"""What is kept of a diary, and what is recalled of it."""
