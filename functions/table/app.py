@@ -1,89 +1,61 @@
 """GET and PUT …/table, POST …/table/edits: the memory table of a conversation."""
 
-import json
 from typing import Any
 
 from memoir import wiring
-from memoir.domain.table.text import memory_table_text
-from memoir.edge.http import Request, Response, serve
-from memoir.edge.observe import scope_facts
+from memoir.contracts.answers import edits_answer, revision_answer, table_answer
+from memoir.contracts.sizes import EDITS_BODY_BYTES
+from memoir.edge.http import Route, lazily, serve
+from memoir.edge.request import Request
 from memoir.usecases import table
 
 
-def get_table(request: Request) -> Response:
-    """Answer the table, its revision and the text for the model."""
-    record = table.read_table(tables=wiring.tables(), scope=request.conversation)
-    answer = {
-        "revision": record.revision,
-        "throughRound": record.through_round,
-        "table": record.document.to_json() if record.document else None,
-        "memoryTable": memory_table_text(record.document) if record.document else "",
-    }
-    return _answer(request, answer, event="table.read", revision_after=record.revision)
+def get(request: Request) -> Any:
+    """Read the table, its revision and the text for the model."""
+    return table.read_table(wiring.engine(), scope=request.conversation)
 
 
-def put_table(request: Request) -> Response:
+def put(request: Request) -> Any:
     """Replace the table whole."""
-    from memoir.contracts.table import read_put_table
-
-    scope, put = request.conversation, read_put_table(request.json_body())
-    revision = table.replace_table(
-        tables=wiring.tables(),
-        scope=scope,
-        expected=put.expected_revision,
-        table=put.table,
-        token=request.write_token(put.compact_body),
-    )
-    return _answer(
-        request,
-        {"revision": revision},
-        event="table.replaced",
-        revision_before=put.expected_revision,
-        revision_after=revision,
+    return table.replace_table(
+        wiring.engine(),
+        scope=request.conversation,
+        expected=request.body.expected_revision,
+        table=request.body.table,
+        token=request.token,
     )
 
 
-def post_edits(request: Request) -> Response:
+def edit(request: Request) -> Any:
     """Apply edits and report what became of each."""
-    from memoir.contracts.table import MAX_EDITS_BODY_BYTES, read_post_edits
-
-    scope = request.conversation
-    post = read_post_edits(request.json_body(max_bytes=MAX_EDITS_BODY_BYTES))
-    report = table.edit_by_host(
-        tables=wiring.tables(),
-        scope=scope,
-        expected=post.expected_revision,
-        reply=post.reply,
-        token=request.write_token(post.compact_body),
-    )
-    return _answer(
-        request,
-        report,
-        event="table.edited",
-        revision_before=report["baseRevision"],
-        revision_after=report["revision"],
-        **report["counts"],
-    )
-
-
-def _answer(
-    request: Request, body: dict[str, Any], *, event: str, revision_after: int, **facts: int
-) -> Response:
-    return Response(
-        body=json.dumps(body, ensure_ascii=False),
-        headers={"etag": f'"{revision_after}"'},
-        event=event,
-        facts={**scope_facts(request.conversation), "revision_after": revision_after, **facts},
+    return table.edit_by_host(
+        wiring.engine(),
+        scope=request.conversation,
+        expected=request.body.expected_revision,
+        reply=request.body.reply,
+        token=request.token,
     )
 
 
 ROUTES = {
-    "GET /v1/conversations/{id}/table": get_table,
-    "PUT /v1/conversations/{id}/table": put_table,
-    "POST /v1/conversations/{id}/table/edits": post_edits,
+    "GET /v1/conversations/{id}/table": Route(run=get, answer=table_answer, event="table.read"),
+    "PUT /v1/conversations/{id}/table": Route(
+        reads=lazily("memoir.contracts.table", "read_put_table"),
+        run=put,
+        answer=revision_answer,
+        event="table.replaced",
+    ),
+    "POST /v1/conversations/{id}/table/edits": Route(
+        reads=lazily("memoir.contracts.table", "read_post_edits"),
+        max_bytes=EDITS_BODY_BYTES,
+        run=edit,
+        answer=edits_answer,
+        event="table.edited",
+        keeps=True,
+    ),
 }
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
     """Answer one request of API Gateway."""
-    return serve(event, ROUTES)
+    return serve(event, ROUTES, wiring.Service)

@@ -15,6 +15,7 @@ MemoirError
 │   ├── MessagesRefused            the last message is not the current user's
 │   ├── ClaimConflict              the claim was used for other texts
 │   ├── ClaimExpired               the claim holds no longer
+│   ├── PreconditionFailed         a header names another revision than the body
 │   ├── UpdateRefused              the product's own check said no                    (reason)
 │   └── IdempotencyKeyReused       the key already stands for another request
 ├── RevisionConflict               the stored revision moved; nothing was written     (expected, current)
@@ -23,11 +24,13 @@ MemoirError
 │   ├── HinosNotConfigured         there is none
 │   ├── HinosUnavailable           it was not reached, broke off, or answered 5xx
 │   ├── HinosTimeout               it did not answer within its budget
+│   ├── HinosUncertain             nobody knows what became of an earlier commit
 │   └── HinosBadReply              its answer is not what the protocol says           (member)
 ├── WorkLeft                       time ran out before all was done; what was done stands
 ├── LeaseHeld                      another worker is at this job; nothing was done
 ├── ModelFailed                    a language model gave no answer                    (code)
 ├── StoreUnavailable               the store refused or was not reached; nothing was written
+├── StoreMisused                   the store never takes such a request: a fault of ours or of the deployment
 ├── WriteOutcomeUnknown            the store did not say whether it wrote; read back before trying again
 └── RecordCorrupt                  a stored record breaks its own rules; it is kept as it is
 
@@ -175,6 +178,14 @@ class ClaimExpired(RequestRefused):
 
 
 @dataclass(eq=False, kw_only=True)
+class PreconditionFailed(RequestRefused):
+    """The header If-Match names another revision than the body expects; nothing was written."""
+
+    code: ClassVar[str] = "precondition_failed"
+    path: str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
 class UpdateRefused(RequestRefused):
     """The product's own check refused the new memory. `reason` is what the check said."""
 
@@ -238,6 +249,13 @@ class HinosTimeout(HinosFailed):
 
 
 @dataclass(eq=False, kw_only=True)
+class HinosUncertain(HinosFailed):
+    """Nobody knows what became of an earlier commit of the claim; it is not sent again."""
+
+    code: ClassVar[str] = "hinos_outcome_unknown"
+
+
+@dataclass(eq=False, kw_only=True)
 class HinosBadReply(HinosFailed):
     """Its answer is not what the protocol says."""
 
@@ -254,9 +272,10 @@ class WorkLeft(MemoirError):
 
 @dataclass(eq=False, kw_only=True)
 class LeaseHeld(MemoirError):
-    """Another worker holds the lease of this job; nothing was done."""
+    """Another worker holds the lease of this job, at most for so long; nothing was done."""
 
     code: ClassVar[str] = "lease_held"
+    retry_after_seconds: int | None = None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -273,6 +292,14 @@ class StoreUnavailable(MemoirError):
     """The store refused the request or was not reached; nothing was written, a retry is safe."""
 
     code: ClassVar[str] = "store_unavailable"
+
+
+@dataclass(eq=False, kw_only=True)
+class StoreMisused(MemoirError):
+    """The store never takes such a request; nothing was written, and trying again is no use."""
+
+    code: ClassVar[str] = "internal_error"
+    store_code: str = ""
 
 
 @dataclass(eq=False, kw_only=True)

@@ -5,6 +5,7 @@
 | table_name   | MEMOIR_TABLE_NAME    | text | none: it must be set |
 | topic_arn    | MEMOIR_TOPIC_ARN     | ARN  | empty: this function rings no one |
 | event_bus    | MEMOIR_EVENT_BUS     | name of an EventBridge bus | empty: no events |
+| jwt_audiences | MEMOIR_JWT_AUDIENCES | client ids, separated by commas | empty |
 | receipt_days | MEMOIR_RECEIPT_DAYS  | days | 30      |
 | hinos_url    | HINOS_MEMORY_URL     | https URL, or http for loopback and private hosts | empty: no Hinos |
 | hinos_timeout_ms | HINOS_MEMORY_TIMEOUT_MS | ms for a whole call, at most 20000 | 10000 |
@@ -28,10 +29,14 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 # The function has 28 s, the API 30 s.
 MAX_HINOS_TIMEOUT_MS = 20_000
+
+
+Choice = TypeVar("Choice", bound=str)
 
 
 class SettingsInvalid(Exception):
@@ -45,11 +50,12 @@ class Settings:
     table_name: str
     topic_arn: str
     event_bus: str
+    jwt_audiences: tuple[str, ...]
     receipt_days: int
     hinos_url: str
     hinos_timeout_ms: int
     hinos_secret_arn: str
-    memory_ingest: str
+    memory_ingest: Literal["best_effort", "required"]
     model: str
     model_url: str
     model_secret_arn: str
@@ -70,6 +76,7 @@ class Settings:
             table_name=table_name,
             topic_arn=environment.get("MEMOIR_TOPIC_ARN", ""),
             event_bus=environment.get("MEMOIR_EVENT_BUS", ""),
+            jwt_audiences=tuple(filter(None, environment.get("MEMOIR_JWT_AUDIENCES", "").split(","))),
             receipt_days=_whole(environment, "MEMOIR_RECEIPT_DAYS", default=30, at_least=1),
             hinos_url=_hinos_url(environment.get("HINOS_MEMORY_URL", "")),
             hinos_timeout_ms=_hinos_timeout_ms(environment),
@@ -125,12 +132,13 @@ def _hinos_timeout_ms(environment: Mapping[str, str]) -> int:
     return timeout_ms
 
 
-def _one_of(environment: Mapping[str, str], name: str, values: tuple[str, ...]) -> str:
+def _one_of(environment: Mapping[str, str], name: str, values: tuple[Choice, ...]) -> Choice:
     """Return the setting, the first of *values* where it is not given."""
     text = environment.get(name) or values[0]
-    if text not in values:
-        raise SettingsInvalid(f"{name} is {text!r}: use {' or '.join(values)}")
-    return text
+    for value in values:
+        if value == text:
+            return value
+    raise SettingsInvalid(f"{name} is {text!r}: use {' or '.join(values)}")
 
 
 def _temperature(environment: Mapping[str, str]) -> float | None:

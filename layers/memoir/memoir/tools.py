@@ -12,7 +12,7 @@ from memoir.domain.json_document import MAX_DOCUMENT_BYTES, MAX_LEVELS, Json
 from memoir.domain.memory import BeforeUpdate, ask_before_update, memory_document
 from memoir.domain.revision import MAX_SAFE_INTEGER, check_expected_revision
 from memoir.errors import RecordCorrupt, RequestInvalid
-from memoir.usecases.memory import check_next_revision
+from memoir.usecases.documents import check_next_revision
 
 
 class ToolStore(Protocol):

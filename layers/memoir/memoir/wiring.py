@@ -6,26 +6,23 @@ needs it.
 
 import os
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from memoir.settings import Settings
 
 if TYPE_CHECKING:
-    from memoir.adapters.receipt_store import DynamoDbReceiptStore
-    from memoir.diary_ports import DiaryStore, LanguageModel
     from memoir.domain.scope import Scope
-    from memoir.ports import (
-        DocumentStore,
-        Doorbell,
-        EventBus,
-        ReceiptStore,
-        RequestKeys,
-        TableStore,
-        TurnStore,
-    )
+    from memoir.domain.write_token import WriteToken
+    from memoir.ports.doorbell import Doorbell
+    from memoir.ports.events import EventBus
+    from memoir.usecases.ask_model import Writer
+    from memoir.usecases.diary_job import DiaryPorts
+    from memoir.usecases.documents import ScopedMemory
+    from memoir.usecases.engine import Engine
+    from memoir.usecases.follow_turns import WorkerPorts
     from memoir.usecases.hinos import HinosPorts
-    from memoir.usecases.memory import ScopedMemory
 
 
 @cache
@@ -35,58 +32,39 @@ def settings() -> Settings:
 
 
 @cache
-def dynamodb() -> Any:
-    """Return this process's DynamoDB client."""
+def client(service: str, *, read_timeout_seconds: float = 3, sends: int = 3) -> Any:
+    """Return this process's client of an AWS service."""
     from memoir.adapters.aws import make_client
 
-    return make_client("dynamodb", endpoint_url=settings().endpoint_url)
+    return make_client(
+        service,
+        endpoint_url=settings().endpoint_url,
+        read_timeout_seconds=read_timeout_seconds,
+        sends=sends,
+    )
+
+
+def dynamodb() -> Any:
+    """Return this process's DynamoDB client."""
+    return client("dynamodb")
 
 
 @cache
-def turns() -> "TurnStore":
-    """Return the store of turns."""
-    from memoir.adapters.turn_store import DynamoDbTurnStore
+def engine() -> "Engine":
+    """Return the engine under every memory."""
+    from memoir.adapters.record_store import DynamoDbRecords
+    from memoir.usecases.engine import Engine
 
-    return DynamoDbTurnStore(client=dynamodb(), table_name=settings().table_name)
+    records = DynamoDbRecords(client=dynamodb(), table_name=settings().table_name)
+    return Engine(records=records, clock=time.time, receipt_days=settings().receipt_days)
 
 
 @cache
 def doorbell() -> "Doorbell":
     """Return the doorbell of the background workers."""
-    from memoir.adapters.aws import make_client
     from memoir.adapters.sns_doorbell import SnsDoorbell
 
-    client = make_client("sns", endpoint_url=settings().endpoint_url)
-    return SnsDoorbell(client=client, topic_arn=settings().topic_arn)
-
-
-def receipts() -> "ReceiptStore":
-    """Return the store of receipts."""
-    return _receipt_store()
-
-
-@cache
-def _receipt_store() -> "DynamoDbReceiptStore":
-    from memoir.adapters.receipt_store import DynamoDbReceiptStore
-
-    return DynamoDbReceiptStore(
-        client=dynamodb(), table_name=settings().table_name, kept_days=settings().receipt_days
-    )
-
-
-@cache
-def tables() -> "TableStore":
-    """Return the store of memory tables."""
-    from memoir.adapters.document_store import DynamoDbDocumentStore
-    from memoir.adapters.table_store import DynamoDbTableStore
-
-    table_name = settings().table_name
-    return DynamoDbTableStore(
-        client=dynamodb(),
-        table_name=table_name,
-        documents=DynamoDbDocumentStore(client=dynamodb(), table_name=table_name),
-        receipts=_receipt_store(),
-    )
+    return SnsDoorbell(client=client("sns"), topic_arn=settings().topic_arn)
 
 
 @cache
@@ -96,16 +74,33 @@ def events() -> "EventBus":
 
     if not settings().event_bus:
         return NoEvents()
-    from memoir.adapters.aws import make_client
+    return EventBridgeBus(client=client("events"), bus_name=settings().event_bus)
 
-    client = make_client("events", endpoint_url=settings().endpoint_url)
-    return EventBridgeBus(client=client, bus_name=settings().event_bus)
+
+def worker(has_time: Callable[[], bool]) -> "WorkerPorts":
+    """Return what every worker needs."""
+    from memoir.usecases.follow_turns import WorkerPorts
+
+    return WorkerPorts(engine=engine(), events=events(), doorbell=doorbell(), has_time=has_time)
+
+
+def diary_worker(has_time: Callable[[], bool]) -> "DiaryPorts":
+    """Return what the diary's worker needs."""
+    from memoir.usecases.diary_job import DiaryPorts
+
+    return DiaryPorts(
+        worker=worker(has_time),
+        writer=diary_writer(),
+        sleep=time.sleep,
+        lease_seconds=settings().lease_seconds,
+        model_reasons=settings().model_reasons,
+        monthly_quota=settings().diary_monthly_quota or None,
+    )
 
 
 @cache
 def hinos() -> "HinosPorts":
     """Return what the Hinos proxy needs. Raises HinosNotConfigured."""
-    from memoir.adapters.claim_store import DynamoDbClaimStore
     from memoir.adapters.hinos_http import HinosHttp
     from memoir.errors import HinosNotConfigured
     from memoir.usecases.hinos import HinosPorts
@@ -113,90 +108,80 @@ def hinos() -> "HinosPorts":
     if not settings().hinos_url:
         raise HinosNotConfigured(detail="HINOS_MEMORY_URL is not set")
     return HinosPorts(
+        engine=engine(),
         hinos=HinosHttp(
             base_url=settings().hinos_url,
             timeout_ms=settings().hinos_timeout_ms,
-            credential=lambda: secret(settings().hinos_secret_arn),
+            credential=secret(settings().hinos_secret_arn),
         ),
-        claims=DynamoDbClaimStore(client=dynamodb(), table_name=settings().table_name),
         events=events(),
-        clock=time.time,
+        memory_ingest=settings().memory_ingest,
+        sleep=time.sleep,
     )
 
 
 @cache
-def diaries() -> "DiaryStore":
-    """Return the store of diaries."""
-    from memoir.adapters.diary_store import DynamoDbDiaryStore
+def diary_writer() -> "Writer":
+    """Return what writes diaries, as the settings choose it."""
+    from memoir.usecases.ask_model import extractive_writer, model_writer
 
-    return DynamoDbDiaryStore(
-        client=dynamodb(),
-        table_name=settings().table_name,
-        receipts=_receipt_store(),
-        monthly_quota=settings().diary_monthly_quota or None,
-    )
-
-
-@cache
-def language_model() -> "LanguageModel":
-    """Return the model that writes diaries, as the settings choose it."""
     provider, _, name = settings().model.partition(":")
+    timeout_ms, temperature = settings().model_timeout_ms, settings().model_temperature
     if provider == "bedrock":
-        from memoir.adapters.aws import make_client
         from memoir.adapters.bedrock_model import BedrockModel
 
-        client = make_client(
-            "bedrock-runtime",
-            endpoint_url=settings().endpoint_url,
-            read_timeout_seconds=settings().model_timeout_ms / 1000,
-            sends=1,
+        bedrock = client("bedrock-runtime", read_timeout_seconds=timeout_ms / 1000, sends=1)
+        return model_writer(
+            BedrockModel(client=bedrock, model_id=name, timeout_ms=timeout_ms, temperature=temperature)
         )
-        return BedrockModel(client=client, model_id=name, temperature=settings().model_temperature)
     if provider == "openai":
         from memoir.adapters.openai_model import OpenAiModel
 
-        return OpenAiModel(
-            base_url=settings().model_url,
-            model=name,
-            timeout_ms=settings().model_timeout_ms,
-            temperature=settings().model_temperature,
-            api_key=lambda: secret(settings().model_secret_arn),
+        return model_writer(
+            OpenAiModel(
+                base_url=settings().model_url,
+                model=name,
+                timeout_ms=timeout_ms,
+                temperature=temperature,
+                api_key=secret(settings().model_secret_arn),
+            )
         )
-    from memoir.adapters.extractive_model import ExtractiveModel
-
-    return ExtractiveModel()
+    return extractive_writer
 
 
 @cache
-def secret(arn: str) -> str | None:
-    """Return the text of a secret, None for no ARN. It is read once."""
+def secret(arn: str) -> Callable[[], str | None]:
+    """Return how the text of a secret is had, None for no ARN."""
     if not arn:
-        return None
-    from memoir.adapters.aws import make_client
-    from memoir.adapters.secrets import read_secret
+        return lambda: None
+    from memoir.adapters.secrets import Secret
 
-    client = make_client("secretsmanager", endpoint_url=settings().endpoint_url)
-    return read_secret(client, arn)
+    return Secret(client("secretsmanager"), arn)
 
 
-@cache
-def request_keys() -> "RequestKeys":
-    """Return which request each idempotency key stands for."""
-    from memoir.adapters.request_keys import DynamoDbRequestKeys
+def postpone(record: Any, seconds: int) -> None:
+    """Let a message that stays in its queue come again after *seconds*."""
+    from memoir.adapters.sqs_wait import postpone
 
-    return DynamoDbRequestKeys(client=dynamodb(), table_name=settings().table_name)
+    postpone(client("sqs"), record, seconds)
 
 
-@cache
-def documents() -> "DocumentStore":
-    """Return the store of JSON documents."""
-    from memoir.adapters.document_store import DynamoDbDocumentStore
+class Service:
+    """The service as `memoir.edge.http.serve` sees it."""
 
-    return DynamoDbDocumentStore(client=dynamodb(), table_name=settings().table_name)
+    @staticmethod
+    def audiences() -> tuple[str, ...]:
+        """Return the audiences that tokens without a client id are for."""
+        return settings().jwt_audiences
+
+    @staticmethod
+    def keep_refused(scope: "Scope", token: "WriteToken") -> None:
+        """Let an idempotency key stand for a request that was refused. Raises IdempotencyKeyReused."""
+        engine().keep(scope, token, refused=True)
 
 
 def memory_store(scope: "Scope") -> "ScopedMemory":
     """Return the memory of *scope*, as `memoir.tools.create_memory_tools` takes it."""
-    from memoir.usecases.memory import ScopedMemory
+    from memoir.usecases.documents import ScopedMemory
 
-    return ScopedMemory(documents=documents(), scope=scope)
+    return ScopedMemory(engine(), scope)

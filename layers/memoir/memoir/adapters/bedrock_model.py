@@ -4,8 +4,9 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, ReadTimeoutError
 
-from memoir.diary_ports import ModelAnswer, WritingJob
-from memoir.domain.language_model import finish_reason_of
+from memoir.adapters.deadline import within
+from memoir.domain.language_model import ModelAnswer, Prompt, finish_reason_of
+from memoir.domain.model_text import clean_model_text
 from memoir.errors import ModelFailed
 
 _TRY_AGAIN = {
@@ -21,26 +22,27 @@ _TRY_AGAIN = {
 class BedrockModel:
     """The LanguageModel port on Bedrock Converse."""
 
-    def __init__(self, *, client: Any, model_id: str, temperature: float | None) -> None:
+    def __init__(self, *, client: Any, model_id: str, timeout_ms: int, temperature: float | None) -> None:
         """Call *model_id* (a model or inference profile) through *client*, which sends each request once.
 
-        *temperature*: 0–1, None to leave it to the model.
+        *timeout_ms*: of a whole call. *temperature*: 0–1, None to leave it to the model.
         """
         self._client = client
         self._model_id = model_id
+        self._budget_seconds = timeout_ms / 1000
         self._inference = {} if temperature is None else {"temperature": temperature}
 
-    def write(self, job: WritingJob) -> ModelAnswer:
-        """See `LanguageModel.write`. One Converse."""
-        prompt = job.prompt
+    def answer(self, prompt: Prompt) -> ModelAnswer:
+        """See `LanguageModel.answer`. One Converse."""
+        request = {
+            "modelId": self._model_id,
+            "system": [{"text": prompt.system}],
+            "messages": [{"role": "user", "content": [{"text": prompt.user}]}],
+            "inferenceConfig": {"maxTokens": prompt.max_tokens, **self._inference},
+        }
         try:
-            answer = self._client.converse(
-                modelId=self._model_id,
-                system=[{"text": prompt.system}],
-                messages=[{"role": "user", "content": [{"text": prompt.user}]}],
-                inferenceConfig={"maxTokens": prompt.max_tokens, **self._inference},
-            )
-        except (ReadTimeoutError, ConnectTimeoutError) as error:
+            answer = within(self._budget_seconds, lambda: self._client.converse(**request))
+        except (ReadTimeoutError, ConnectTimeoutError, TimeoutError) as error:
             raise ModelFailed(code="model_timeout", detail="the model did not answer in time") from error
         except ClientError as error:
             raise _refused(error.response["Error"]["Code"]) from error
@@ -49,7 +51,7 @@ class BedrockModel:
         content = answer.get("output", {}).get("message", {}).get("content", [])
         usage = answer.get("usage", {})
         return ModelAnswer(
-            text="".join(block.get("text", "") for block in content),
+            text=clean_model_text("".join(block.get("text", "") for block in content)),
             finish=finish_reason_of(answer.get("stopReason")),
             generator=f"bedrock:{self._model_id}",
             input_tokens=int(usage.get("inputTokens", 0)),

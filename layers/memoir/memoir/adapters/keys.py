@@ -1,158 +1,100 @@
 """Every key of the table. Each part is percent-encoded, so that no id can forge a separator.
 
-pk is `P#<product>#U#<user>#C#<conversation>`; below it:
+pk is `P#<product>`, `P#<product>#U#<user>` or `P#<product>#U#<user>#C#<conversation>`, by the owner. Below:
 
-| what                       | sk                              |
-|----------------------------|---------------------------------|
-| a document                 | D#<kind>                        |
-| a version of a round       | T#<round, 10 digits>#<version, 6 digits> |
-| the turn with an id        | I#<turn id>                     |
-| where the turns stand      | H                               |
-| the answer to an idempotency key, for a day | K#<token> |
-| what an idempotency key stands for, for a day | KR#<token> |
-| a claim of Hinos's         | HC#<claim>                      |
-| how far a worker passed    | C#<worker>                      |
-| a diary's entry, by its last round | E#<agent>#<round>       |
-| a diary's head             | E#<agent>#~                     |
-| the lease of a diary's worker | L#<agent>                    |
-| a failed answer, for 7 days | F#<agent>#<round>              |
-| a user's diaries of a month (pk without C#) | Q#diary#<month> |
-| a worker's receipt         | R#<round>#<version>#<worker>    |
+| kind          | what                                       | sk                                       |
+|---------------|--------------------------------------------|------------------------------------------|
+| a document's  | memory, table, profile, scenario …         | D#<kind>, and its name if it has one     |
+| turn          | a version of a round                       | T#<round, 10 digits>#<version, 6 digits> |
+| turn_id       | the turn with an id                        | I#<turn id>                              |
+| head          | where the turns stand                      | H                                        |
+| cursor        | how far a worker passed                    | C#<worker>                               |
+| receipt       | what a worker did for a version of a round | R#<round>#<version>#<worker>             |
+| answer        | what an idempotency key was answered       | K#<token>                                |
+| claim         | a claim of Hinos's                         | HC#<claim>                               |
+| diary         | an entry by its last round; `~`: the head  | E#<agent>#<round, 10 digits>             |
+| lease         | who may do a job                           | L#<job>                                  |
+| raw           | a failed answer of a model                 | F#<agent>#<round>                        |
+| quota         | what a user has used of a month            | Q#<what>#<month>                         |
+| register      | that a conversation exists                 | U#<user>#C#<conversation>                |
+
+The register's pk is `P#<product>#L#<0–f>`, by a hash of the user, so that a product's conversations can be
+walked with no scan.
 """
 
-from urllib.parse import quote
+import hashlib
+from base64 import urlsafe_b64encode
+from urllib.parse import quote, unquote
 
-from memoir.domain.diary.record.agent_ref import AgentRef
-from memoir.domain.receipt import Receipt
-from memoir.domain.scenario import Worker
 from memoir.domain.scope import Scope, UserScope
-from memoir.domain.turns import Position
-from memoir.ports import DocumentKey
+from memoir.ports.records import Owner, RecordKey
 
 Key = dict[str, dict[str, str]]
 """A whole key in DynamoDB's notation."""
 
-LAST_TURN_SK = "T#~"
-"""Behind every turn: `~` sorts after digits."""
+PREFIXES = {
+    "turn": "T#",
+    "turn_id": "I#",
+    "head": "H",
+    "cursor": "C#",
+    "receipt": "R#",
+    "answer": "K#",
+    "claim": "HC#",
+    "diary": "E#",
+    "lease": "L#",
+    "raw": "F#",
+    "quota": "Q#",
+    "register": "U#",
+}
 
-FIRST_RECEIPT_SK, LAST_RECEIPT_SK = "R#", "R#~"
-"""Before and behind every receipt."""
+DOCUMENTS = ("memory", "table", "profile", "scenario", "state", "story", "checkpoint")
 
-
-def user_pk(owner: UserScope) -> str:
-    """Return the partition key of what belongs to one user across conversations."""
-    return f"P#{_part(owner.product)}#U#{_part(owner.user)}"
-
-
-def conversation_pk(scope: Scope) -> str:
-    """Return the partition key of all that belongs to one conversation."""
-    return f"{user_pk(scope.owner)}#C#{_part(scope.conversation)}"
-
-
-def document_key(key: DocumentKey) -> Key:
-    """Return the whole key of a document, in DynamoDB's notation."""
-    return _key(key.scope, f"D#{_part(key.kind)}")
-
-
-def table_document(scope: Scope) -> Key:
-    """Return the key of the memory table's document."""
-    return document_key(DocumentKey(scope=scope, kind="table"))
+# DynamoDB takes 2,048 bytes of pk and 1,024 of sk; an id of 128 characters can have 1,536 once encoded.
+_MAX_PART_BYTES = 200
 
 
-def turn(scope: Scope, position: Position) -> Key:
-    """Return the key of one version of a round."""
-    return _key(scope, turn_sk(position))
+def item_key(key: RecordKey) -> Key:
+    """Return the whole key of a record, in DynamoDB's notation."""
+    return {
+        "pk": {"S": partition(key.owner, key.kind)},
+        "sk": {"S": sort_key(key.owner, key.kind, key.name)},
+    }
 
 
-def turn_sk(position: Position) -> str:
-    """Return the sort key of one version of a round. Order of keys is order of positions."""
-    return f"T#{position_text(position)}"
+def partition(owner: Owner, kind: str = "") -> str:
+    """Return the partition key of what *owner* has of that kind."""
+    pk = f"P#{_part(owner.product)}"
+    if isinstance(owner, UserScope | Scope):
+        user = _part(owner.user)
+        if kind == "register":
+            return f"{pk}#L#{hashlib.sha256(user.encode()).hexdigest()[0]}"
+        pk += f"#U#{user}"
+    if isinstance(owner, Scope):
+        pk += f"#C#{_part(owner.conversation)}"
+    return pk
 
 
-def read_turn_sk(sk: str) -> Position:
-    """Return the position that `turn_sk` wrote. Raises ValueError."""
-    return read_position(sk.removeprefix("T#"))
+def sort_key(owner: Owner, kind: str, name: tuple[str, ...]) -> str:
+    """Return the sort key of a record. Order of keys is order of names."""
+    parts = "#".join(map(_part, name))
+    if kind == "register" and isinstance(owner, UserScope):
+        return f"U#{_part(owner.user)}#C#{parts}"
+    if kind in PREFIXES:
+        return PREFIXES[kind] + parts
+    if kind not in DOCUMENTS:
+        raise KeyError(f"{kind} has no key")
+    return f"D#{kind}" + (f"#{parts}" if name else "")
 
 
-def position_text(position: Position) -> str:
-    """Return a position as text of fixed width."""
-    return f"{position.round:010}#{position.version:06}"
-
-
-def read_position(text: str) -> Position:
-    """Return the position that `position_text` wrote. Raises ValueError."""
-    turn_round, version = text.split("#")
-    return Position(round=int(turn_round), version=int(version))
-
-
-def turn_id(scope: Scope, value: str) -> Key:
-    """Return the key of what is known of a turn id."""
-    return _key(scope, f"I#{_part(value)}")
-
-
-def turn_head(scope: Scope) -> Key:
-    """Return the key of where the turns of a conversation stand."""
-    return _key(scope, "H")
-
-
-def kept_answer(scope: Scope, name: str) -> Key:
-    """Return the key of the answer to the request whose idempotency key has the token *name*."""
-    return _key(scope, f"K#{name}")
-
-
-def bound_request(scope: Scope, name: str) -> Key:
-    """Return the key of what the idempotency key with the token *name* stands for."""
-    return _key(scope, f"KR#{name}")
-
-
-def claim(scope: Scope, claim_id: str) -> Key:
-    """Return the key of a claim that Hinos gave."""
-    return _key(scope, f"HC#{_part(claim_id)}")
-
-
-def cursor(scope: Scope, worker: Worker) -> Key:
-    """Return the key of how far a worker has passed turns that changed nothing."""
-    return _key(scope, f"C#{worker}")
-
-
-def diary_entry(scope: Scope, agent: AgentRef, last_round: int) -> Key:
-    """Return the key of the diary entry that ends at *last_round*. Order of keys is order of rounds."""
-    return _key(scope, f"E#{_part(agent)}#{last_round:010}")
-
-
-def diary_head(scope: Scope, agent: AgentRef) -> Key:
-    """Return the key of a diary's head. It sorts behind all its entries: `~` after digits."""
-    return _key(scope, f"E#{_part(agent)}#~")
-
-
-def diary_lease(scope: Scope, agent: AgentRef) -> Key:
-    """Return the key of the lease for writing a diary."""
-    return _key(scope, f"L#{_part(agent)}")
-
-
-def diary_raw(scope: Scope, agent: AgentRef, last_round: int) -> Key:
-    """Return the key of the raw answer from which no diary up to *last_round* could be read."""
-    return _key(scope, f"F#{_part(agent)}#{last_round:010}")
-
-
-def diary_quota(scope: Scope, month: str) -> Key:
-    """Return the key of how many diaries a user has had in *month*. It belongs to the user."""
-    return {"pk": {"S": user_pk(scope.owner)}, "sk": {"S": f"Q#diary#{month}"}}
-
-
-def receipt(scope: Scope, value: Receipt) -> Key:
-    """Return the key of a receipt: one for each worker and version of a round."""
-    return _key(scope, f"R#{position_text(value.position)}#{value.worker}")
-
-
-def read_receipt_sk(sk: str) -> Position:
-    """Return the position of a receipt's sort key. Raises ValueError."""
-    return read_position(sk.removeprefix("R#").rpartition("#")[0])
-
-
-def _key(scope: Scope, sk: str) -> Key:
-    return {"pk": {"S": conversation_pk(scope)}, "sk": {"S": sk}}
+def name_of(owner: Owner, kind: str, sk: str) -> tuple[str, ...]:
+    """Return the name that `sort_key` wrote. A part that was too long to be kept comes back as its hash."""
+    rest = sk.removeprefix(sort_key(owner, kind, ())).removeprefix("#")
+    return tuple(map(unquote, rest.split("#"))) if rest else ()
 
 
 def _part(value: str) -> str:
-    return quote(value, safe="")
+    encoded = quote(value, safe="")
+    if len(encoded) <= _MAX_PART_BYTES:
+        return encoded
+    # `!` is encoded in every other part, so that no id can be taken for the hash of another.
+    return "!" + urlsafe_b64encode(hashlib.sha256(value.encode()).digest()).decode().rstrip("=")

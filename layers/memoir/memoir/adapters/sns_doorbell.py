@@ -11,8 +11,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from memoir.adapters.keys import conversation_pk
-from memoir.domain.scenario import Worker
+from memoir.adapters.keys import partition
 from memoir.domain.scope import Scope
 from memoir.domain.turns import RungTurn
 from memoir.errors import StoreUnavailable
@@ -26,7 +25,7 @@ class SnsDoorbell:
         self._client = client
         self._topic_arn = topic_arn
 
-    def ring(self, scope: Scope, *, workers: tuple[Worker, ...], turn: RungTurn) -> None:
+    def ring(self, scope: Scope, *, workers: tuple[str, ...], turn: RungTurn) -> None:
         """See `Doorbell.ring`. One Publish."""
         message = {
             "product": scope.product,
@@ -37,12 +36,13 @@ class SnsDoorbell:
             "turnId": turn.turn_id,
             "scenarioId": turn.scenario_id,
             "subscriptionCategory": turn.subscription_category,
+            "life": turn.life,
         }
         try:
             self._client.publish(
                 TopicArn=self._topic_arn,
                 Message=json.dumps(message),  # ASCII: queues refuse U+FFFE and control characters
-                MessageGroupId=hashlib.sha256(conversation_pk(scope).encode()).hexdigest(),
+                MessageGroupId=hashlib.sha256(partition(scope).encode()).hexdigest(),
                 MessageDeduplicationId=secrets.token_hex(16),
                 MessageAttributes={
                     "workers": {"DataType": "String.Array", "StringValue": json.dumps(list(workers))}

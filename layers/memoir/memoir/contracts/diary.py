@@ -1,8 +1,10 @@
 """`PUT /v1/conversations/{id}/diary/{endRound}`: the user's own texts for an entry."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from memoir.contracts.validation import Contract, read_contract
+from memoir.domain.revision import check_expected_revision
 from memoir.errors import LimitExceeded, RequestInvalid
 from memoir.strict_json import read_json
 
@@ -12,14 +14,19 @@ MAX_ENTRY_CHARACTERS = 8_000
 class _PutEntry(Contract):
     summary: str
     diary: str = ""
+    expected_version: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PutEntry:
-    """The texts of an entry: a summary that is not blank, and a diary that may be empty."""
+    """The texts of an entry: a summary that is not blank, and a diary that may be empty.
+
+    `expected_version`: of the entry, where the caller wants no other one overwritten.
+    """
 
     summary: str
     diary: str
+    expected_version: int | None
 
 
 def read_put_entry(body: bytes) -> PutEntry:
@@ -36,4 +43,11 @@ def read_put_entry(body: bytes) -> PutEntry:
                 path=f"/{name}",
                 detail=f"/{name}: {len(text)} characters, the limit is {MAX_ENTRY_CHARACTERS}",
             )
-    return PutEntry(summary=request.summary, diary=request.diary)
+    expected = request.expected_version
+    return PutEntry(
+        summary=request.summary,
+        diary=request.diary,
+        expected_version=None
+        if expected is None
+        else check_expected_revision(expected, path="/expectedVersion"),
+    )

@@ -1,15 +1,13 @@
 """`POST …/hinos/prepare` and `POST …/hinos/commit`: names are Hinos's own where its protocol fixes them."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from memoir.contracts.validation import Contract, read_contract
+from memoir.domain.hinos import Commit
 from memoir.errors import MessagesRefused
 from memoir.strict_json import read_json
-
-MAX_HINOS_BODY_BYTES = 2 * 1024 * 1024
 
 
 class _Message(Contract):
@@ -25,15 +23,6 @@ class _Prepare(Contract):
 
 class _Commit(Contract):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=None)
-
-    claim_id: str
-    user: str
-    assistant: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Commit:
-    """A turn to commit under a claim."""
 
     claim_id: str
     user: str

@@ -17,6 +17,7 @@ class _Doorbell(Contract):
     turn_id: str
     scenario_id: str
     subscription_category: str | None
+    life: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,5 +42,6 @@ def read_ring(body: str) -> Ring:
             turn_id=check_opaque_id(message.turn_id, path="/turnId"),
             scenario_id=message.scenario_id,
             subscription_category=message.subscription_category,
+            life=message.life,
         ),
     )

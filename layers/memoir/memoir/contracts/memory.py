@@ -17,11 +17,10 @@ class _PutMemory(Contract):
 
 @dataclass(frozen=True, kw_only=True)
 class PutMemory:
-    """A checked request to replace a memory. `compact_body` is what an idempotency key stands for."""
+    """A checked request to replace a memory."""
 
     expected_revision: Revision
     memory: JsonDocument
-    compact_body: str
 
 
 def read_put_memory(body: bytes) -> PutMemory:
@@ -36,4 +35,4 @@ def read_put_memory(body: bytes) -> PutMemory:
     memory = memory_document(
         request.memory, text=member_text(text, member="memory", beside="expectedRevision")
     )
-    return PutMemory(expected_revision=expected, memory=memory, compact_body=text)
+    return PutMemory(expected_revision=expected, memory=memory)

@@ -10,10 +10,7 @@ from memoir.domain.table.limits import MAX_COMMANDS, MAX_REPLY_BYTES
 from memoir.domain.table.reply import Reply, read_reply
 from memoir.domain.table.step import given_edits
 from memoir.errors import LimitExceeded, RequestInvalid, TooLarge
-from memoir.strict_json import compact_json, read_json
-
-# A reply of 256 KiB whose every character is escaped as \uXXXX, with room for the request around it.
-MAX_EDITS_BODY_BYTES = 6 * MAX_REPLY_BYTES + 16 * 1024
+from memoir.strict_json import read_json
 
 
 class _PutTable(Contract):
@@ -33,7 +30,6 @@ class PutTable:
 
     expected_revision: Revision
     table: Any
-    compact_body: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,17 +38,14 @@ class PostEdits:
 
     expected_revision: Revision
     reply: Reply
-    compact_body: str
 
 
 def read_put_table(body: bytes) -> PutTable:
     """Return the request that *body* is. Raises JsonMalformed, RequestInvalid, LimitExceeded."""
-    value = read_json(body)
-    request = read_contract(_PutTable, value)
+    request = read_contract(_PutTable, read_json(body))
     return PutTable(
         expected_revision=check_expected_revision(request.expected_revision),
         table=request.table,
-        compact_body=compact_json(body, value),
     )
 
 
@@ -61,13 +54,12 @@ def read_post_edits(body: bytes) -> PostEdits:
 
     Raises JsonMalformed, RequestInvalid, LimitExceeded, TooLarge, each naming the place.
     """
-    value = read_json(body)
-    request = read_contract(_PostEdits, value)
+    request = read_contract(_PostEdits, read_json(body))
     expected = check_expected_revision(request.expected_revision)
     if (request.text is None) == (request.edits is None):
         raise RequestInvalid(path="/text", detail="/text: give either text or edits")
     reply = _reply(request.text) if request.text is not None else _edits(request.edits or [])
-    return PostEdits(expected_revision=expected, reply=reply, compact_body=compact_json(body, value))
+    return PostEdits(expected_revision=expected, reply=reply)
 
 
 def _reply(text: str) -> Reply:

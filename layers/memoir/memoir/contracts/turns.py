@@ -8,9 +8,6 @@ from memoir.domain.scope import check_opaque_id
 from memoir.domain.turns import NewTurn, check_text
 from memoir.strict_json import read_json
 
-# Two texts of 131,072 bytes, every character escaped as \uXXXX, with room for the request around them.
-MAX_TURN_BODY_BYTES = 2 * 6 * 128 * 1024 + 16 * 1024
-
 
 class _Text(Contract):
     text: str

@@ -27,12 +27,31 @@ class PreparedMemory:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What is kept of a claim: its state, a hash of the texts committed under it, how long it holds."""
+    """What is kept of a claim: its state, a hash of the texts committed under it, how long it holds, and who
+    took it."""
 
     state: ClaimState
     texts_hash: str
     valid_until: float
     error_code: str = ""
+    taker: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commit:
+    """A turn to commit under a claim."""
+
+    claim_id: str
+    user: str
+    assistant: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Committed:
+    """What became of a commit. `error`: the code of its failure, empty for none."""
+
+    committed: bool
+    error: str = ""
 
 
 def texts_hash(*, user: str, assistant: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoir.domain.json_document import JsonDocument, json_document
-from memoir.domain.revision import NONE_YET, Revision
+from memoir.domain.revision import Revision
 from memoir.errors import UpdateRefused
 
 BeforeUpdate = Callable[[dict[str, Any]], object]
@@ -18,11 +18,6 @@ class MemoryRecord:
 
     revision: Revision
     memory: JsonDocument | None
-
-
-def no_memory() -> MemoryRecord:
-    """Return the record of a conversation that has no memory yet."""
-    return MemoryRecord(revision=NONE_YET, memory=None)
 
 
 def memory_document(value: object, *, text: str | None = None) -> JsonDocument:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from memoir.domain.scenario import Worker
 from memoir.domain.turns import Position
 
 Outcome = Literal["ok", "skipped", "rejected", "failed"]
@@ -17,7 +16,7 @@ class Receipt:
     `reason` is the worker's own word for it (`saved`, `no_edits` …). `details` is plain JSON, no texts.
     """
 
-    worker: Worker | Literal["refinement", "notification"]
+    worker: str
     position: Position
     turn_id: str
     outcome: Outcome

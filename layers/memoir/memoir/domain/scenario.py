@@ -8,10 +8,7 @@ from typing import Literal
 
 from memoir.errors import NotFound
 
-Worker = Literal["table", "diary"]
-"""A background worker, by what it writes."""
-
-WORKER_OF_VARIABLE: dict[str, Worker] = {"memoryTable": "table", "compassMemory": "diary"}
+WORKER_OF_VARIABLE = {"memoryTable": "table", "compassMemory": "diary"}
 """Which worker keeps the source that a template names by this variable."""
 
 
@@ -41,7 +38,7 @@ class Scenario:
         """Return the source of that variable, None where the scenario has none."""
         return next((source for source in self.memory_sources if source.variable == variable), None)
 
-    def workers(self) -> tuple[Worker, ...]:
+    def workers(self) -> tuple[str, ...]:
         """Return the workers that its sources need, in the order of the sources. No source, no worker."""
         return tuple(
             WORKER_OF_VARIABLE[source.variable]

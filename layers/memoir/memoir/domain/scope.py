@@ -12,6 +12,13 @@ _CONVERSATION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProductScope:
+    """One product."""
+
+    product: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class UserScope:
     """One user of one product."""
 

@@ -7,11 +7,9 @@ version of it, as long as no later round exists. What is stored of a version nev
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
-from typing import Literal, NewType
+from typing import Literal
 
 from memoir.errors import NotFound, RoundClosed, TooLarge, TurnConflict
-
-Round = NewType("Round", int)
 
 MAX_TEXT_BYTES = 128 * 1024
 
@@ -52,7 +50,11 @@ class NewTurn:
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """A stored turn: one version of one round."""
+    """A stored turn: one version of one round.
+
+    `follows`: where the conversation stood before, so that a worker knows whether it has seen all between.
+    `generation`: how many rewinds came before it.
+    """
 
     position: Position
     turn_id: str
@@ -62,6 +64,8 @@ class Turn:
     subscription_category: str | None
     table_revision: int
     recorded_at: str
+    follows: Position = START
+    generation: int = 0
 
     @property
     def text_hash(self) -> str:
@@ -78,25 +82,46 @@ class KnownTurn:
     scenario_id: str
     subscription_category: str | None = None
     superseded: bool = False
+    replaces: str | None = None
+    generation: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class RungTurn:
-    """The turn that workers are rung for: a hint, for what they do is decided by what is stored."""
+    """The turn that workers are rung for: a hint, for what they do is decided by what is stored.
+
+    `life`: of the conversation that it belongs to, empty where it is not known.
+    """
 
     position: Position
     turn_id: str
     scenario_id: str
     subscription_category: str | None
+    life: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TurnHead:
-    """Where a conversation stands: its newest turn, and the round up to which its user accepted it."""
+    """Where a conversation stands: its newest turn, and the round up to which its user accepted it.
+
+    `life`: random, given with the first turn, so that a conversation made anew is told from the old one.
+    `generation`: rewinds so far. `floor`, `top`: versions at or below `floor` were given before the newest
+    rewind, `top` is the highest one ever given. `stamped`: the kinds that the newest rewind wrote.
+    """
 
     last: Position = START
     last_turn_id: str | None = None
     accepted_through: int = 0
+    life: str = ""
+    generation: int = 0
+    floor: int = 0
+    top: int = 0
+    stamped: tuple[str, ...] = ()
+
+    def knows(self, rung: RungTurn) -> bool:
+        """Tell whether a ring is of this conversation and of a place that it has reached."""
+        same_life = not rung.life or rung.life == self.life
+        return self.last != START and same_life and rung.position <= self.last
 
     def status_of(self, turn_round: int) -> Literal["accepted", "completed"]:
         """Return what became of the turn of that round."""
@@ -140,49 +165,91 @@ def check_text(text: str, *, path: str) -> str:
     return text
 
 
-def place_turn(new: NewTurn, lookup: Lookup) -> Placement | KnownTurn:
-    """Return where *new* goes, or the turn that it already is.
+def place_turn(new: NewTurn, lookup: Lookup, *, life: str = "") -> Placement | KnownTurn:
+    """Return where *new* goes, or the turn that it already is. *life*: of a conversation that begins now.
 
-    Raises TurnConflict (another text under its id), NotFound (it replaces no known turn), RoundClosed (it
-    replaces a turn that a later round follows).
+    Raises TurnConflict (another text, scenario or replaced turn under its id), NotFound (it replaces no known
+    turn), RoundClosed (it replaces a turn that a later round follows).
     """
     known = lookup.known.get(new.turn_id)
     if known is not None:
-        if known.text_hash != new.text_hash:
-            raise TurnConflict(
-                turn_id=new.turn_id,
-                round=known.position.round,
-                detail="this turn id stands for a turn with another text",
-            )
-        return known
+        return _same(new, known)
     head = lookup.head
     position = _next_position(new, lookup)
     accepted_through = min(head.accepted_through, position.round - 1)
     if new.accepted:
         accepted_through = position.round
+    after = replace(
+        head,
+        last=position,
+        last_turn_id=new.turn_id,
+        accepted_through=accepted_through,
+        life=life if head.last == START else head.life,
+        top=max(head.top, position.version),
+    )
     return Placement(
         before=head,
-        after=replace(head, last=position, last_turn_id=new.turn_id, accepted_through=accepted_through),
+        after=after,
         supersedes=head.last_turn_id if position.round == head.last.round else None,
     )
 
 
+def _same(new: NewTurn, known: KnownTurn) -> KnownTurn:
+    for what, differs in (
+        ("text", known.text_hash != new.text_hash),
+        ("scenario", known.scenario_id != new.scenario_id),
+        ("replaced turn", known.replaces != new.replaces),
+    ):
+        if differs:
+            raise TurnConflict(
+                turn_id=new.turn_id,
+                round=known.position.round,
+                detail=f"this turn id stands for a turn with another {what}",
+            )
+    return known
+
+
 def _next_position(new: NewTurn, lookup: Lookup) -> Position:
-    last = lookup.head.last
+    """Return the next place. Rounds are given again after a rewind, (round, version) never."""
+    last, floor = lookup.head.last, lookup.head.floor
     if new.replaces is None:
-        return Position(round=last.round + 1, version=1)
+        return Position(round=last.round + 1, version=floor + 1)
     replaced = lookup.known.get(new.replaces)
     if replaced is None:
         raise NotFound(path="/replaces", detail=f"/replaces: there is no turn {new.replaces!r}")
-    if replaced.position.round != last.round:
+    live = last.version <= floor or replaced.position.version > floor
+    if replaced.position.round != last.round or not live:
         raise RoundClosed(
             turn_id=new.replaces,
             round=replaced.position.round,
             last_round=last.round,
-            detail=f"round {replaced.position.round} is followed by round {last.round}",
+            detail=f"round {replaced.position.round} is followed by round {last.round}, or was taken back",
         )
-    return Position(round=last.round, version=last.version + 1)
+    return Position(round=last.round, version=max(last.version, floor) + 1)
 
 
 def _hashed(user_text: str, assistant_text: str) -> str:
     return hashlib.sha256(json.dumps([user_text, assistant_text]).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """What became of a reported turn: its round, the workers rung for it, and whether it was known."""
+
+    turn_id: str
+    round: int
+    scheduled: tuple[str, ...]
+    duplicate: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnPage:
+    """Turns, newest first, and the round before which the next page begins, if there is one.
+
+    `unreadable`: rounds of the page whose stored text breaks its own rules; they are kept as they are.
+    """
+
+    turns: tuple[Turn, ...]
+    head: TurnHead
+    next_before: int | None
+    unreadable: tuple[int, ...] = ()

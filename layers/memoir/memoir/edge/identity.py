@@ -3,7 +3,7 @@
 API Gateway hands every claim over as text: a list arrives as "[a b]".
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from memoir.domain.scope import UserScope, check_opaque_id
 from memoir.errors import Forbidden, NotAuthenticated, RequestInvalid
@@ -12,14 +12,19 @@ ACT_AS_USER = "memory/act-as-user"
 ADMIN = "memory/admin"
 
 
-def user_scope(*, claims: Mapping[str, object], headers: Mapping[str, str]) -> UserScope:
+def user_scope(
+    *,
+    claims: Mapping[str, object],
+    headers: Mapping[str, str],
+    audiences: Callable[[], tuple[str, ...]] = tuple,
+) -> UserScope:
     """Return the product and the user of a request.
 
-    product is `client_id`, else `aud`; user is `sub`, or for a token with the scope `memory/act-as-user` the
-    header `x-user-id`, which that token must send and no other may.
-    Raises NotAuthenticated, RequestInvalid, Forbidden.
+    product is `client_id`, else `aud`; of several audiences, the one of *audiences*. user is `sub`, or for a
+    token with the scope `memory/act-as-user` the header `x-user-id`, which that token must send and no other
+    may. Raises NotAuthenticated, RequestInvalid, Forbidden.
     """
-    product = str(claims.get("client_id") or claims.get("aud", ""))
+    product = _claim(claims, "client_id") or _audience(_claim(claims, "aud"), audiences)
     named = headers.get("x-user-id")
     if ACT_AS_USER in token_scopes(claims):
         if not named:
@@ -28,11 +33,15 @@ def user_scope(*, claims: Mapping[str, object], headers: Mapping[str, str]) -> U
                 path="x-user-id",
                 detail=f"x-user-id: a token with the scope {ACT_AS_USER} has to name the user",
             )
+        if "," in named:  # how API Gateway joins a header that was sent twice
+            raise RequestInvalid(
+                code="id_invalid", path="x-user-id", detail="x-user-id: must be sent once, without a comma"
+            )
         user = check_opaque_id(named, path="x-user-id")
     elif named is not None:
         raise Forbidden(detail=f"x-user-id: only a token with the scope {ACT_AS_USER} may name a user")
     else:
-        user = str(claims.get("sub", ""))
+        user = _claim(claims, "sub")
     if not product or not user:
         raise NotAuthenticated(detail="the token names no client or no user")
     return UserScope(
@@ -41,5 +50,22 @@ def user_scope(*, claims: Mapping[str, object], headers: Mapping[str, str]) -> U
 
 
 def token_scopes(claims: Mapping[str, object]) -> list[str]:
-    """Return the scopes of the token."""
-    return str(claims.get("scope", "")).strip("[]").replace(",", " ").split()
+    """Return the scopes of the token: `scope` or `scp`, as API Gateway itself takes either."""
+    return [scope for name in ("scope", "scp") for scope in _listed(_claim(claims, name))]
+
+
+def _audience(text: str, audiences: Callable[[], tuple[str, ...]]) -> str:
+    listed = _listed(text) if text.startswith("[") else [text]
+    if len(listed) == 1:
+        return listed[0]
+    ours = [audience for audience in audiences() if audience in listed]
+    return ours[0] if ours else ""
+
+
+def _listed(text: str) -> list[str]:
+    return text.strip("[]").replace(",", " ").split()
+
+
+def _claim(claims: Mapping[str, object], name: str) -> str:
+    value = claims.get(name)
+    return "" if value is None else str(value)

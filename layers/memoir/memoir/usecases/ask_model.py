@@ -1,17 +1,52 @@
-"""Ask a model for a diary: at most two tries, each answer read and judged."""
+"""Ask for a diary: at most two tries, each answer read and judged, whoever writes it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from memoir.diary_ports import LanguageModel, ModelAnswer, WritingJob
 from memoir.domain.diary.answer.judgement import AcceptanceRules, Judgement, Outcome, Retry, judge_diary
 from memoir.domain.diary.answer.reading import DiaryReading, read_diary
-from memoir.domain.diary.prompt.prompt import with_doubled_cap
+from memoir.domain.diary.extractive.extractive import GENERATOR, extract_diary, extracted_answer
+from memoir.domain.diary.prompt.prompt import DiaryPrompt, with_doubled_cap
+from memoir.domain.diary.prompt.rounds import DialogueRound
+from memoir.domain.language_model import FinishReason, ModelAnswer
 from memoir.errors import ModelFailed
+from memoir.ports.models import LanguageModel
 
 # A provider may ask for a pause before the second try; longer than this is no pause but a failure.
 _LONGEST_PAUSE_SECONDS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class WritingJob:
+    """A diary to write: the prompt for a model, and the same as values for a writer that reads no prompts."""
+
+    prompt: DiaryPrompt
+    rounds: tuple[DialogueRound, ...]
+    previous_summary: str
+    character: str
+
+
+Writer = Callable[[WritingJob], ModelAnswer]
+"""A way of writing a diary. Raises ModelFailed where it gives no answer."""
+
+
+def model_writer(model: LanguageModel) -> Writer:
+    """Return the writer that asks *model*."""
+    return lambda job: model.answer(job.prompt)
+
+
+def extractive_writer(job: WritingJob) -> ModelAnswer:
+    """Return what is central in the dialogue, in its own words. Deterministic and free; never fails."""
+    extracted = extract_diary(
+        rounds=job.rounds,
+        previous_summary=job.previous_summary,
+        character=job.character,
+        summary_chars=job.prompt.summary_chars,
+        diary_chars=job.prompt.diary_chars,
+    )
+    text = extracted_answer(extracted, with_diary=job.prompt.asks_diary)
+    return ModelAnswer(text=text, finish=FinishReason.STOP, generator=GENERATOR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,37 +74,28 @@ class Asked:
         return facts
 
 
-def ask_model(model: LanguageModel, job: WritingJob, *, sleep: Callable[[float], None]) -> Asked:
+def ask_for_diary(write: Writer, job: WritingJob, *, sleep: Callable[[float], None]) -> Asked:
     """Return the answer that is accepted, says that nothing is new, or the last one that was rejected.
 
     A cut answer gets twice the room on the second try. Never raises ModelFailed: its code is the judgement's.
     """
     rules = AcceptanceRules()
-    for attempt in range(1, rules.max_attempts + 1):
-        asked, pause = _ask_once(model, job, attempt=attempt, rules=rules)
-        retry = asked.judgement.retry
-        if retry is Retry.NO or attempt == rules.max_attempts:
-            return asked
-        if retry is Retry.DOUBLED_CAP:
-            job = WritingJob(
-                prompt=with_doubled_cap(job.prompt),
-                rounds=job.rounds,
-                previous_summary=job.previous_summary,
-                character=job.character,
-            )
-        if pause > _LONGEST_PAUSE_SECONDS:
-            return asked
+    asked, pause = _ask_once(write, job, attempt=1, rules=rules)
+    for attempt in range(2, rules.max_attempts + 1):
+        if asked.judgement.retry is Retry.NO or pause > _LONGEST_PAUSE_SECONDS:
+            break
+        if asked.judgement.retry is Retry.DOUBLED_CAP:
+            job = replace(job, prompt=with_doubled_cap(job.prompt))
         if pause:
             sleep(pause)
-    raise AssertionError("the last try returns")
+        asked, pause = _ask_once(write, job, attempt=attempt, rules=rules)
+    return asked
 
 
-def _ask_once(
-    model: LanguageModel, job: WritingJob, *, attempt: int, rules: AcceptanceRules
-) -> tuple[Asked, float]:
+def _ask_once(write: Writer, job: WritingJob, *, attempt: int, rules: AcceptanceRules) -> tuple[Asked, float]:
     """Return what came of one call, and for how many seconds the provider asks us to wait."""
     try:
-        answer = model.write(job)
+        answer = write(job)
     except ModelFailed as failure:
         again = failure.worth_another_try and attempt < rules.max_attempts
         judgement = Judgement(

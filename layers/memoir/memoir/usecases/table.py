@@ -1,45 +1,37 @@
 """Read, replace and edit the memory table of a conversation, as its host asks."""
 
 import json
-from dataclasses import dataclass, replace
 from typing import Any
 
 from memoir.domain.revision import Revision
 from memoir.domain.scope import Scope
-from memoir.domain.table.document import TableDocument, table_document
+from memoir.domain.table.document import table_document
+from memoir.domain.table.record import TableRecord, bounded_report
 from memoir.domain.table.reply import Reply
 from memoir.domain.table.state import TableState
 from memoir.domain.table.step import step_of_edits
-from memoir.domain.turns import Position
 from memoir.domain.write_token import WriteToken
-from memoir.errors import IdempotencyKeyReused, RevisionConflict
-from memoir.ports import KeptAnswer, TableStore
-from memoir.usecases.edit_table import stored_state
+from memoir.ports.records import Refused, Write
+from memoir.records.documents import Change, StoredDocument, read_document, revision_conflict
+from memoir.records.turns import cursor_key, read_cursor
+from memoir.usecases.edit_table import stored_state, table_key
+from memoir.usecases.engine import Engine, answer_keys
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableRecord:
-    """A table, its revision, and the last round whose reply it reflects. None yet: revision 0."""
-
-    revision: Revision
-    through_round: int
-    document: TableDocument | None
-
-
-def read_table(*, tables: TableStore, scope: Scope) -> TableRecord:
+def read_table(engine: Engine, *, scope: Scope) -> TableRecord:
     """Return the table as of the last finished write. Raises StoreUnavailable, RecordCorrupt."""
-    view = tables.read(scope)
-    state, revision = stored_state(view.stored)
-    through: Position = max(state.through, view.passed)
-    return TableRecord(
-        revision=revision,
-        through_round=through.round,
-        document=state.document if view.stored else None,
-    )
+    cursor = cursor_key(scope, "table")
+    _, found = engine.read_together(scope, table_key(scope), cursor)
+    stored = read_document(found.get(table_key(scope)))
+    if stored is None:
+        return TableRecord(revision=Revision(0), through_round=read_cursor(found.get(cursor)).round)
+    through = max(stored.place, read_cursor(found.get(cursor)))
+    document = stored_state(stored).document if stored.document else None
+    return TableRecord(revision=stored.revision, through_round=through.round, document=document)
 
 
 def replace_table(
-    *, tables: TableStore, scope: Scope, expected: Revision, table: Any, token: WriteToken
+    engine: Engine, *, scope: Scope, expected: Revision, table: Any, token: WriteToken
 ) -> Revision:
     """Replace the whole table by *table*, parsed JSON, and return its new revision.
 
@@ -47,52 +39,77 @@ def replace_table(
     IdempotencyKeyReused, StoreUnavailable, RecordCorrupt: nothing was written; WriteOutcomeUnknown.
     """
     table_document(table)  # refuse before the store is asked
-    state, _ = stored_state(tables.read(scope).stored)
-    after = replace(state, document=table_document(table, previous=state.document))
-    return _put(tables, scope, expected=expected, state=after, token=token)
+    head, found = engine.read_together(scope, table_key(scope))
+    stored = read_document(found.get(table_key(scope)))
+    state = stored_state(stored)
+    after = TableState(
+        document=table_document(table, previous=state.document),
+        through=state.through,
+        shown=state.shown,
+        undo=state.undo,
+    )
+    return _put(engine, scope, stored, after, expected=expected, token=token, newest_round=head.last.round)
 
 
 def edit_by_host(
-    *, tables: TableStore, scope: Scope, expected: Revision, reply: Reply, token: WriteToken
+    engine: Engine, *, scope: Scope, expected: Revision, reply: Reply, token: WriteToken
 ) -> dict[str, Any]:
     """Apply *reply*'s edits to the table at revision *expected* and return the report, with both revisions.
 
-    Nothing is written where nothing changes. The same idempotency key gets the same report again.
+    The table is not written where nothing changes. The same idempotency key gets the same report again.
     Raises RevisionConflict, IdempotencyKeyReused, StoreUnavailable, RecordCorrupt: nothing was written;
     WriteOutcomeUnknown.
     """
-    view = tables.read(scope, token=token if token.body_hash else None)
-    if view.answered:
-        if view.answered.token != token:
-            raise IdempotencyKeyReused(detail="this idempotency key stands for a write with another body")
-        kept: dict[str, Any] = json.loads(view.answered.text)
+    head, found = engine.read_together(scope, table_key(scope), *answer_keys(scope, token))
+    answered = engine.answered(scope, token, found)
+    if answered:
+        kept: dict[str, Any] = json.loads(answered)
         return kept
-    state, revision = stored_state(view.stored)
+    stored = read_document(found.get(table_key(scope)))
+    state, revision = stored_state(stored), stored.revision if stored else 0
     if revision != expected:
-        raise RevisionConflict(
-            expected_revision=expected,
-            current_revision=revision,
-            detail=f"the edits were based on revision {expected}, the current one is {revision}",
-        )
+        raise revision_conflict(expected=expected, current=revision)
     step = step_of_edits(state, reply)
+    changed = step.state is not None
+    answer = bounded_report({"revision": revision + changed, "baseRevision": revision, **step.report})
+    text = json.dumps(answer, ensure_ascii=False)
     if step.state is None:
-        return {"revision": revision, "baseRevision": revision, **step.report}
-    answer = {"revision": revision + 1, "baseRevision": revision, **step.report}
-    kept_answer = None
-    if token.body_hash:
-        kept_answer = KeptAnswer(token=token, text=json.dumps(answer, ensure_ascii=False))
-    _put(tables, scope, expected=expected, state=step.state, token=token, answer=kept_answer)
+        engine.keep(scope, token, text)
+        return answer
+    try:
+        _put(
+            engine,
+            scope,
+            stored,
+            step.state,
+            expected=expected,
+            token=token,
+            newest_round=head.last.round,
+            beside=engine.kept(scope, token, text),
+        )
+    except Refused:  # the same key came twice at once: the other has its answer by now
+        return edit_by_host(engine, scope=scope, expected=expected, reply=reply, token=token)
     return answer
 
 
 def _put(
-    tables: TableStore,
+    engine: Engine,
     scope: Scope,
+    stored: StoredDocument | None,
+    state: TableState,
     *,
     expected: Revision,
-    state: TableState,
     token: WriteToken,
-    answer: KeptAnswer | None = None,
+    newest_round: int,
+    beside: tuple[Write, ...] = (),
 ) -> Revision:
-    stored = state.at(expected + 1).to_document()
-    return tables.replace(scope, expected=expected, state=stored, token=token, answer=answer)
+    return engine.change(
+        Change(
+            key=table_key(scope),
+            expected=expected,
+            document=state.at(expected + 1).to_document(),
+            token=token,
+            round=max(newest_round, stored.round if stored else 0),
+            beside=beside,
+        )
+    )

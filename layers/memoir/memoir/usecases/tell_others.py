@@ -1,27 +1,27 @@
 """Tell others of an effect. That it failed is told in a receipt of its own and says nothing of the effect."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from memoir.domain.receipt import Receipt
 from memoir.domain.scope import Scope
 from memoir.errors import MemoirError
-from memoir.ports import EventBus, ReceiptStore
+
+if TYPE_CHECKING:
+    from memoir.usecases.follow_turns import WorkerPorts
+
+
+def whose(scope: Scope) -> dict[str, Any]:
+    """Return what every event says of the conversation that it is about."""
+    return {"product": scope.product, "user": scope.user, "conversationId": scope.conversation}
 
 
 def tell_others(
-    events: EventBus,
-    receipts: ReceiptStore,
-    scope: Scope,
-    kind: str,
-    detail: dict[str, Any],
-    *,
-    of: Receipt,
-    worker: Literal["refinement", "notification"],
+    ports: "WorkerPorts", scope: Scope, kind: str, detail: dict[str, Any], *, of: Receipt, worker: str
 ) -> list[Receipt]:
     """Publish an event of *kind* for the effect that *of* tells of; return the receipt of a failure."""
     try:
-        events.publish(kind, {"conversationId": scope.conversation, **detail})
+        ports.events.publish(kind, {**whose(scope), **detail})
     except MemoirError as error:
         failed = replace(
             of,
@@ -31,6 +31,6 @@ def tell_others(
             revision_before=of.revision_after,
             details={},
         )
-        receipts.note(scope, failed)
+        ports.engine.note(scope, failed)
         return [failed]
     return []

@@ -1,124 +1,208 @@
 """Keep the turns of a conversation, in order and once each, and ring the background for them."""
 
-from dataclasses import dataclass
+import json
+import secrets
+from dataclasses import replace
 
 from memoir.domain.clock import utc_text
-from memoir.domain.scenario import Scenario, Worker, find_scenario
+from memoir.domain.scenario import Scenario, find_scenario
 from memoir.domain.scope import Scope
 from memoir.domain.turns import (
+    START,
     KnownTurn,
     Lookup,
     NewTurn,
     Placement,
     Position,
+    Recorded,
     RungTurn,
     Turn,
     TurnHead,
+    TurnPage,
     place_turn,
 )
-from memoir.errors import DoorbellFailed, NotFound, RoundClosed, StoreUnavailable
-from memoir.ports import Clock, Doorbell, TurnRace, TurnStore
+from memoir.domain.write_token import WriteToken
+from memoir.errors import DoorbellFailed, NotFound, RecordCorrupt, RoundClosed, StoreUnavailable
+from memoir.ports.doorbell import Doorbell
+from memoir.ports.records import Found, RecordKey, Refused
+from memoir.records.register import register_write
+from memoir.records.turns import (
+    KNOWN_FACTS,
+    head_write,
+    newest_first,
+    read_known,
+    read_turn,
+    turn_id_key,
+    turn_writes,
+)
+from memoir.usecases.engine import Engine, answer_keys
 
 # Hosts of one conversation rarely race; each try is one read and one conditional write.
 _TRIES = 5
 
-
-@dataclass(frozen=True, kw_only=True)
-class Recorded:
-    """What became of a reported turn: its round, the workers rung for it, and whether it was known."""
-
-    turn_id: str
-    round: int
-    scheduled: tuple[Worker, ...]
-    duplicate: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class TurnPage:
-    """Turns, newest first, and the round before which the next page begins, if there is one."""
-
-    turns: tuple[Turn, ...]
-    head: TurnHead
-    next_before: int | None
+# What the texts of a page may take as JSON, so that the answer stays below Lambda's 6 MB.
+_MAX_PAGE_BYTES = 4 * 1024 * 1024
 
 
 def record_turn(
-    *, turns: TurnStore, doorbell: Doorbell, clock: Clock, scope: Scope, new: NewTurn
+    engine: Engine, *, doorbell: Doorbell, scope: Scope, new: NewTurn, token: WriteToken
 ) -> Recorded:
     """Store *new* as the next round, or find that it is stored already, then ring its background.
 
-    Raises TurnConflict, RoundClosed, NotFound (scenario, replaced turn), StoreUnavailable: nothing was
-    written; WriteOutcomeUnknown; DoorbellFailed: the turn is stored. After these two, send the turn again.
+    Raises TurnConflict, RoundClosed, NotFound (scenario, replaced turn), IdempotencyKeyReused,
+    StoreUnavailable: nothing was written; WriteOutcomeUnknown; DoorbellFailed: the turn is stored. After the
+    last two, send the turn again.
     """
     scenario = find_scenario(new.scenario_id)
-    position, head, duplicate = _store(turns, clock=clock, scope=scope, new=new)
-    scheduled = scenario.workers() if _may_write(scenario, head=head, turn_round=position.round) else ()
-    rung = RungTurn(
-        position=position,
-        turn_id=new.turn_id,
-        scenario_id=new.scenario_id,
-        subscription_category=new.subscription_category,
-    )
-    _ring(doorbell, scope=scope, workers=scheduled, turn=rung)
-    return Recorded(turn_id=new.turn_id, round=position.round, scheduled=scheduled, duplicate=duplicate)
+    known, head, duplicate = _store(engine, scope=scope, new=new, token=token)
+    if duplicate and new.accepted and head.accepted_through < known.position.round and not known.superseded:
+        head = _accept(engine, scope, new.turn_id, _look_up(engine, scope, (new.turn_id,), None))
+    return _ring(doorbell, scope, new.turn_id, known, head=head, scenario=scenario, duplicate=duplicate)
 
 
-def accept_turn(*, turns: TurnStore, doorbell: Doorbell, scope: Scope, turn_id: str) -> Recorded:
+def accept_turn(
+    engine: Engine, *, doorbell: Doorbell, scope: Scope, turn_id: str, token: WriteToken
+) -> Recorded:
     """Note that the user accepted a turn's text, and with it all that led to it, then ring its background.
 
-    Raises NotFound, RoundClosed (a regenerated reply took its round), StoreUnavailable, WriteOutcomeUnknown,
-    DoorbellFailed. Accepting again is safe.
+    Raises NotFound, RoundClosed (a regenerated reply took its round), IdempotencyKeyReused, StoreUnavailable,
+    WriteOutcomeUnknown, DoorbellFailed. Accepting again is safe.
     """
-    lookup = turns.look_up(scope, turn_ids=(turn_id,))
-    known = lookup.known.get(turn_id)
-    if known is None:
-        raise NotFound(path="turnId", detail=f"there is no turn {turn_id!r}")
-    if known.superseded:
-        raise RoundClosed(
-            turn_id=turn_id,
-            round=known.position.round,
-            last_round=lookup.head.last.round,
-            detail=f"a regenerated reply took round {known.position.round}",
-        )
-    duplicate = lookup.head.accepted_through >= known.position.round
+    seen = head, found = _look_up(engine, scope, (turn_id,), token)
+    answered = engine.answered(scope, token, found)
+    known = _known(found, scope, turn_id)
+    duplicate = not known.superseded and head.accepted_through >= known.position.round
     if not duplicate:
-        turns.accept(scope, turn_id=turn_id, turn_round=known.position.round)
-    scheduled = find_scenario(known.scenario_id).workers()
-    rung = RungTurn(
-        position=known.position,
-        turn_id=turn_id,
-        scenario_id=known.scenario_id,
-        subscription_category=known.subscription_category,
-    )
-    _ring(doorbell, scope=scope, workers=scheduled, turn=rung)
-    return Recorded(turn_id=turn_id, round=known.position.round, scheduled=scheduled, duplicate=duplicate)
+        head = _accept(engine, scope, turn_id, seen, token=token)
+    elif answered is None:
+        engine.keep(scope, token)
+    scenario = find_scenario(known.scenario_id)
+    return _ring(doorbell, scope, turn_id, known, head=head, scenario=scenario, duplicate=duplicate)
 
 
-def list_turns(*, turns: TurnStore, scope: Scope, before: int | None, limit: int) -> TurnPage:
+def list_turns(engine: Engine, *, scope: Scope, before: int | None, limit: int) -> TurnPage:
     """Return at most *limit* turns below the round *before*, newest first, each in its newest version."""
-    head = turns.head(scope)
-    page = turns.page(scope, before_round=before or head.last.round + 1, limit=limit)
-    more = page and page[-1].position.round > 1
-    return TurnPage(turns=page, head=head, next_before=page[-1].position.round if more else None)
-
-
-def _store(turns: TurnStore, *, clock: Clock, scope: Scope, new: NewTurn) -> tuple[Position, TurnHead, bool]:
-    for _ in range(_TRIES):
-        lookup = turns.look_up(
-            scope, turn_ids=tuple({turn_id for turn_id in (new.turn_id, new.replaces) if turn_id})
-        )
-        place = place_turn(new, lookup)
-        if isinstance(place, KnownTurn):
-            return place.position, lookup.head, True
+    head, _ = engine.read_together(scope)
+    first = head.last.round + 1
+    turns: list[Turn] = []
+    unreadable: list[int] = []
+    size_bytes, oldest, more = 0, first, False
+    for name, record in newest_first(
+        engine.records, scope, before_round=min(before or first, first), limit=limit
+    ):
         try:
-            turns.add(scope, _stored(new, place, lookup=lookup, clock=clock), placement=place)
-            return place.position, place.after, False
-        except TurnRace:  # another turn took the place: look again
+            turn: Turn | None = read_turn(name, record)
+        except RecordCorrupt:
+            turn = None
+        if turn:
+            size_bytes += len(json.dumps([turn.user_text, turn.assistant_text], ensure_ascii=False).encode())
+        full = len(turns) + len(unreadable) == limit
+        if full or (size_bytes > _MAX_PAGE_BYTES and oldest < first):
+            more = True
+            break
+        oldest = int(name[0])
+        if turn:
+            turns.append(turn)
+        else:
+            unreadable.append(oldest)
+    return TurnPage(
+        turns=tuple(turns),
+        head=head,
+        next_before=oldest if more else None,
+        unreadable=tuple(unreadable),
+    )
+
+
+def _store(
+    engine: Engine, *, scope: Scope, new: NewTurn, token: WriteToken
+) -> tuple[KnownTurn, TurnHead, bool]:
+    turn_ids = tuple({turn_id for turn_id in (new.turn_id, new.replaces) if turn_id})
+    table = RecordKey(owner=scope, kind="table")
+    for _ in range(_TRIES):
+        head, found = _look_up(engine, scope, turn_ids, token, table)
+        answered = engine.answered(scope, token, found)
+        known = {
+            turn_id: read_known(found[turn_id_key(scope, turn_id)])
+            for turn_id in turn_ids
+            if turn_id_key(scope, turn_id) in found
+        }
+        shown = found[table].number("revision") if table in found else 0
+        lookup = Lookup(head=head, known=known, table_revision=shown)
+        place = place_turn(new, lookup, life=secrets.token_urlsafe(9))
+        if isinstance(place, KnownTurn):
+            if answered is None:
+                engine.keep(scope, token)
+            return place, head, True
+        turn = _turn(new, place, lookup, recorded_at=utc_text(engine.clock()))
+        first = (register_write(scope, now=engine.clock()),) if head.last == START else ()
+        writes = turn_writes(scope, turn, place, replaces=new.replaces)
+        try:
+            engine.records.write(*writes, *first, *engine.kept(scope, token))
+        except Refused:  # another turn took the place: look again
             continue
+        return _as_known(new, place.position), place.after, False
     raise StoreUnavailable(detail="other turns of this conversation kept coming first; try again")
 
 
-def _stored(new: NewTurn, place: Placement, *, lookup: Lookup, clock: Clock) -> Turn:
+def _accept(
+    engine: Engine,
+    scope: Scope,
+    turn_id: str,
+    seen: tuple[TurnHead, Found],
+    *,
+    token: WriteToken | None = None,
+) -> TurnHead:
+    """Move the accepted round up to the turn's, if its text is still the one that its user saw."""
+    for _ in range(_TRIES):
+        head, found = seen
+        known = _known(found, scope, turn_id)
+        if known.superseded:
+            raise RoundClosed(
+                turn_id=turn_id,
+                round=known.position.round,
+                last_round=head.last.round,
+                detail=f"a regenerated reply took round {known.position.round}",
+            )
+        if head.accepted_through >= known.position.round:
+            return head
+        after = replace(head, accepted_through=known.position.round)
+        kept = engine.kept(scope, token) if token else ()
+        try:
+            engine.records.write(head_write(scope, head, after), *kept)
+            return after
+        except Refused:  # a turn came, or another acceptance: look again
+            seen = _look_up(engine, scope, (turn_id,), token)
+    raise StoreUnavailable(detail="other turns of this conversation kept coming first; try again")
+
+
+def _look_up(
+    engine: Engine, scope: Scope, turn_ids: tuple[str, ...], token: WriteToken | None, *more: RecordKey
+) -> tuple[TurnHead, Found]:
+    """Read everything that bears on a turn but the texts."""
+    ids = (turn_id_key(scope, turn_id) for turn_id in turn_ids)
+    answers = answer_keys(scope, token) if token else ()
+    return engine.read_together(
+        scope, *ids, *answers, *more, facts=("revision", "body_hash", "refused", *KNOWN_FACTS)
+    )
+
+
+def _known(found: Found, scope: Scope, turn_id: str) -> KnownTurn:
+    record = found.get(turn_id_key(scope, turn_id))
+    if record is None:
+        raise NotFound(path="turnId", detail=f"there is no turn {turn_id!r}")
+    return read_known(record)
+
+
+def _as_known(new: NewTurn, position: Position) -> KnownTurn:
+    return KnownTurn(
+        position=position,
+        text_hash=new.text_hash,
+        scenario_id=new.scenario_id,
+        subscription_category=new.subscription_category,
+    )
+
+
+def _turn(new: NewTurn, place: Placement, lookup: Lookup, *, recorded_at: str) -> Turn:
     shown = lookup.table_revision if new.table_revision is None else new.table_revision
     return Turn(
         position=place.position,
@@ -128,22 +212,40 @@ def _stored(new: NewTurn, place: Placement, *, lookup: Lookup, clock: Clock) -> 
         scenario_id=new.scenario_id,
         subscription_category=new.subscription_category,
         table_revision=shown,
-        recorded_at=utc_text(clock()),
+        recorded_at=recorded_at,
+        follows=place.before.last,
+        generation=place.before.generation,
     )
 
 
-def _may_write(scenario: Scenario, *, head: TurnHead, turn_round: int) -> bool:
-    return scenario.write_on == "completed" or turn_round <= head.accepted_through
-
-
-def _ring(doorbell: Doorbell, *, scope: Scope, workers: tuple[Worker, ...], turn: RungTurn) -> None:
-    if not workers:
-        return
-    try:
-        doorbell.ring(scope, workers=workers, turn=turn)
-    except StoreUnavailable as failure:
-        raise DoorbellFailed(
-            turn_id=turn.turn_id,
-            round=turn.position.round,
-            detail="the turn is stored, its background was not rung; send the same turn again",
-        ) from failure
+def _ring(
+    doorbell: Doorbell,
+    scope: Scope,
+    turn_id: str,
+    known: KnownTurn,
+    *,
+    head: TurnHead,
+    scenario: Scenario,
+    duplicate: bool,
+) -> Recorded:
+    """Ring the workers that may write by now, and return what became of the turn."""
+    turn_round = known.position.round
+    may_write = scenario.write_on == "completed" or turn_round <= head.accepted_through
+    workers = scenario.workers() if may_write else ()
+    if workers:
+        rung = RungTurn(
+            position=known.position,
+            turn_id=turn_id,
+            scenario_id=known.scenario_id,
+            subscription_category=known.subscription_category,
+            life=head.life,
+        )
+        try:
+            doorbell.ring(scope, workers=workers, turn=rung)
+        except StoreUnavailable as failure:
+            raise DoorbellFailed(
+                turn_id=turn_id,
+                round=turn_round,
+                detail="the turn is stored, its background was not rung; send the same turn again",
+            ) from failure
+    return Recorded(turn_id=turn_id, round=turn_round, scheduled=workers, duplicate=duplicate)

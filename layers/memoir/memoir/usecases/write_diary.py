@@ -1,271 +1,219 @@
-"""Write the diary of a conversation when one is due: plan, lease, model, judge, save. At most once a range.
+"""The diary's worker: after each turn plan, and where one is due, lease, ask, judge, save. Once a range.
 
-    look ── plan ── not due ──────────────────────────> receipt, no other write
-               └─ due ── lease ── look and plan again (another worker may have finished) ── model ── save
+    step ── a covered round was regenerated? mark its entries stale ── plan ── not due ──────────> no document
+                                                                      └─ due ── lease ── ask ── head, entry …
 
-The save is one transaction with the lease: a worker that lost its lease, or was too slow, saves nothing.
+The save is one write with the lease: a worker that lost its lease, or was too slow, saves nothing. What a
+model was paid for is kept for a second save, where another write came between.
 """
 
-from dataclasses import dataclass, replace
+import time
+from dataclasses import dataclass, field, replace
+from secrets import token_urlsafe
 from typing import Any
 
-from memoir.diary_ports import DiaryChange, DiaryView, Lease, WritingJob
-from memoir.domain.clock import utc_text
-from memoir.domain.diary.answer.judgement import Outcome as Judged
-from memoir.domain.diary.due.plan import DiaryPlan, PlanReason, plan_diary
-from memoir.domain.diary.prompt.prompt import build_prompt
-from memoir.domain.diary.prompt.rounds import DialogueRound, rounds_to_write
-from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead, covered_rounds
-from memoir.domain.diary.record.head import head_after_failure, head_after_range, progress_of
-from memoir.domain.diary.record.staleness import summary_base, superseded
-from memoir.domain.receipt import Outcome, Receipt
-from memoir.domain.turns import Turn
-from memoir.errors import WorkLeft
-from memoir.usecases.ask_model import Asked, ask_model
-from memoir.usecases.diary_work import DiaryPorts, DiaryWork, entries_from, notice_reroll
-from memoir.usecases.tell_others import tell_others
+from memoir.domain.diary.due.plan import DiaryPlan, Due, plan_diary
+from memoir.domain.diary.due.policy import DiaryPolicy, DiaryQuota, node_policy
+from memoir.domain.diary.record.agent_ref import AgentRef
+from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead
+from memoir.domain.diary.record.head import head_with_stale, progress_of
+from memoir.domain.diary.record.staleness import newly_stale
+from memoir.domain.receipt import Receipt
+from memoir.domain.scenario import find_scenario
+from memoir.domain.scope import Scope
+from memoir.domain.turns import RungTurn, Turn
+from memoir.errors import LeaseHeld, MemoirError
+from memoir.ports.records import RecordKey, Refused, Write
+from memoir.records.diary import (
+    diary_head_key,
+    entry_write,
+    head_document,
+    lease_key,
+    lease_return,
+    lease_take,
+    quota_charge,
+    quota_key,
+    read_diary_head,
+)
+from memoir.records.documents import read_document, revision_conflict
+from memoir.usecases.ask_model import Asked, WritingJob
+from memoir.usecases.diary import diary_agent
+from memoir.usecases.diary_job import (
+    DiaryJob,
+    DiaryPorts,
+    ask_job,
+    effect_of_answer,
+    effect_of_nothing,
+    entries_from,
+    gather_job,
+)
+from memoir.usecases.follow_turns import Effect, View, Worker, follow_turns
 
 
-def write_diary(ports: DiaryPorts, work: DiaryWork) -> list[Receipt]:
+def write_diary(ports: DiaryPorts, *, scope: Scope, rung: RungTurn) -> list[Receipt]:
     """Write all diaries that are due, oldest first, and return the receipts of what was done.
 
-    Raises LeaseHeld (another worker is at it), WorkLeft, RevisionConflict, StoreUnavailable,
-    WriteOutcomeUnknown, RecordCorrupt: what was done before stands.
+    Raises LeaseHeld (another worker is at it) and what `follow_turns` raises: what was done before stands.
     """
-    receipts: list[Receipt] = []
-    while True:
-        view = notice_reroll(ports, work, ports.diaries.look(work.scope, agent=work.agent))
-        plan = _plan(work, view)
-        if not plan.generate:
-            if not any(receipt.position == work.turn.position for receipt in receipts):
-                receipts.append(_note(ports, work, view, plan))
-            return receipts
-        if receipts and not ports.has_time():
-            raise WorkLeft(detail=f"diaries from round {plan.rounds[0]} on are left")
-        receipts += _write_one(ports, work)
-
-
-def _write_one(ports: DiaryPorts, work: DiaryWork) -> list[Receipt]:
-    """Write the one diary that is due, under a lease; none if another worker has just done it."""
-    lease = ports.diaries.take_lease(work.scope, agent=work.agent, seconds=ports.lease_seconds)
-    try:
-        view = ports.diaries.look(work.scope, agent=work.agent)
-        view = notice_reroll(ports, work, view, though_followed=True)
-        plan = _plan(work, view)
-        if plan.generate:
-            receipt = _write(ports, work, view, plan, lease)
-            return [receipt, *_told(ports, work, receipt)]
-        ports.diaries.release(work.scope, agent=work.agent, lease=lease)
+    scenario = find_scenario(rung.scenario_id)
+    if scenario.source("compassMemory") is None:
         return []
-    except Exception:
-        ports.diaries.release(work.scope, agent=work.agent, lease=lease)
-        raise
-
-
-def _told(ports: DiaryPorts, work: DiaryWork, receipt: Receipt) -> list[Receipt]:
-    """Notify others of a stored entry; return the receipt of a failure to, if any."""
-    if receipt.outcome != "ok":
-        return []
-    event = {name: receipt.details[name] for name in ("firstRound", "lastRound", "generator")}
-    return tell_others(
-        ports.events, ports.receipts, work.scope, "DiaryAppended", event, of=receipt, worker="notification"
+    agent = diary_agent(scenario)
+    month = time.strftime("%Y-%m", time.gmtime(ports.worker.engine.clock()))
+    step = _Step(
+        ports=ports,
+        scope=scope,
+        agent=agent,
+        policy=node_policy(),
+        only_accepted=scenario.write_on == "accepted",
+        quota=quota_key(scope, month),
     )
-
-
-def _plan(work: DiaryWork, view: DiaryView) -> DiaryPlan:
-    # As of the turn that was rung for: a worker that is late plans what one in time would have planned.
-    stored = view.turns.accepted_through if work.only_accepted else view.turns.last.round
-    last = min(stored, work.turn.position.round)
-    accepted = {*range(view.head.watermark + 1, last + 1)}
-    for stale in view.head.stale_ranges:
-        accepted.update(range(stale.first, stale.last + 1))
-    return plan_diary(
-        policy=work.policy,
-        progress=progress_of(view.head, accepted_rounds=accepted),
-        tier=work.turn.subscription_category,
-        quota=view.quota,
+    worker = Worker(
+        name="diary",
+        key=diary_head_key(scope, agent),
+        step=step,
+        cursor=("diary", agent),
+        beside=() if ports.monthly_quota is None else (step.quota,),
+        only_accepted=step.only_accepted,
+        give_up=step.release,
     )
+    return follow_turns(ports.worker, worker, scope=scope, rung=rung)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Run:
-    """A plan that is being carried out under a lease. `turns`: those of its range, as they stand now."""
+@dataclass(kw_only=True)
+class _Step:
+    """What one turn makes of a diary. Holds the lease once it has it, and the answers that were paid for."""
 
     ports: DiaryPorts
-    work: DiaryWork
-    head: DiaryHead
-    plan: DiaryPlan
-    lease: Lease
-    turns: tuple[Turn, ...]
-    newest_round: int
+    scope: Scope
+    agent: AgentRef
+    policy: DiaryPolicy
+    only_accepted: bool
+    quota: RecordKey
+    character: str = ""
+    lease: str = ""
+    paid: dict[tuple[Any, ...], tuple[WritingJob, Asked]] = field(default_factory=dict)
 
+    def __call__(self, view: View, turn: Turn) -> Effect:
+        head = read_diary_head(view.stored)
+        stale = self.stale_entries(head, turn)
+        head = head_with_stale(head, stale=stale)
+        plan = self.plan(view, head, turn)
+        if plan.due:
+            return self.write(view, head, plan.due, turn, reason=plan.reason, stale=stale)
+        effect = Effect(outcome="skipped", reason=plan.reason, details={"nextAt": plan.next_at})
+        if not stale:
+            return effect
+        return replace(effect, document=head_document(head), beside=self.puts(stale))
 
-def _write(ports: DiaryPorts, work: DiaryWork, view: DiaryView, plan: DiaryPlan, lease: Lease) -> Receipt:
-    """Read the rounds as they stand now, ask the model, save what its answer is worth."""
-    assert plan.covers is not None
-    turns = ports.turns.between(work.scope, first_round=plan.covers.first, last_round=plan.covers.last)
-    run = _Run(
-        ports=ports,
-        work=work,
-        head=view.head,
-        plan=plan,
-        lease=lease,
-        turns=turns,
-        newest_round=min(view.turns.last.round, work.turn.position.round),
-    )
-    rounds = rounds_to_write(map(_dialogue, turns), accepted=plan.rounds)
-    if not rounds:
-        return _save(run, after=_covered_head(run), outcome="skipped", reason=PlanReason.EMPTY_RANGE)
-    earlier = ports.diaries.newest(work.scope, agent=work.agent, before_round=plan.covers.first)
-    base = next(
-        (found for found in earlier if isinstance(found, DiaryEntry) and _usable(found)),
-        None,
-    )
-    job = _job(run, rounds, previous_summary=base.summary if base else "")
-    asked = ask_model(ports.model, job, sleep=ports.sleep)
-    if asked.judgement.outcome is Judged.REJECT:
-        return _fail(run, asked)
-    if asked.judgement.outcome is Judged.NOTHING_NEW:
-        return _save(
-            run,
-            after=_covered_head(run),
-            outcome="skipped",
-            reason="nothing_new",
-            details=asked.facts(),
+    def stale_entries(self, head: DiaryHead, turn: Turn) -> tuple[DiaryEntry, ...]:
+        """Return, marked, the entries that tell another version of the turn's round than it is."""
+        if turn.position.round > head.watermark:
+            return ()
+        entries = entries_from(self.ports.records, self.scope, self.agent, first_round=turn.position.round)
+        for entry in entries:
+            told = [item.turn_id for item in entry.covered if item.round == turn.position.round]
+            if told and told != [turn.turn_id]:
+                return newly_stale(entries, changed={turn.position.round})
+        return ()
+
+    def plan(self, view: View, head: DiaryHead, turn: Turn) -> DiaryPlan:
+        """Plan as of *turn*: a worker that is late plans what one in time would have planned."""
+        stored = view.head.accepted_through if self.only_accepted else view.head.last.round
+        last = min(stored, turn.position.round)
+        accepted = {*range(head.watermark + 1, last + 1)}
+        for stale in head.stale_ranges:
+            accepted.update(range(stale.first, stale.last + 1))
+        used = view.found[self.quota].number("used") if self.quota in view.found else 0
+        return plan_diary(
+            policy=self.policy,
+            progress=progress_of(head, accepted_rounds=accepted),
+            tier=turn.subscription_category,
+            quota=DiaryQuota(used=used, limit=self.ports.monthly_quota),
         )
-    return _store(run, _entry(run, job, asked, base=base), asked)
 
-
-def _job(run: _Run, rounds: tuple[DialogueRound, ...], *, previous_summary: str) -> WritingJob:
-    assert run.plan.store is not None
-    prompt = build_prompt(
-        rounds=rounds,
-        previous_summary=previous_summary,
-        character=run.work.character,
-        store=run.plan.store,
-        reasoning_model=run.ports.model_reasons,
-    )
-    return WritingJob(
-        prompt=prompt, rounds=rounds, previous_summary=previous_summary, character=run.work.character
-    )
-
-
-def _store(run: _Run, entry: DiaryEntry, asked: Asked) -> Receipt:
-    assert run.plan.covers is not None
-    existing = entries_from(run.ports, run.work, first_round=entry.first_round)
-    replaced = next((old for old in existing if old.last_round == entry.last_round), None)
-    return _save(
-        run,
-        after=_covered_head(run),
-        outcome="ok",
-        reason=run.plan.reason,
-        details={"firstRound": entry.first_round, "lastRound": entry.last_round, **asked.facts()},
-        put=(replace(entry, version=replaced.version + 1 if replaced else 1),),
-        removed=superseded(existing, by=run.plan.covers),
-        charges_quota=True,
-    )
-
-
-def _fail(run: _Run, asked: Asked) -> Receipt:
-    code = asked.judgement.code
-    if asked.answer is not None:
-        last_round = run.plan.rounds[-1]
-        run.ports.diaries.keep_raw(
-            run.work.scope, agent=run.work.agent, last_round=last_round, text=asked.answer.text
+    def write(
+        self,
+        view: View,
+        head: DiaryHead,
+        due: Due,
+        turn: Turn,
+        *,
+        reason: str,
+        stale: tuple[DiaryEntry, ...],
+    ) -> Effect:
+        """Take the lease, read the rounds as they stand now, ask, and return what the answer is worth."""
+        self.take_lease(view)
+        job = gather_job(self.ports.records, self.scope, self.agent, due=due, head=head, stale=stale)
+        if job.rounds:
+            written, asked = self.ask(job)
+            after, effect = effect_of_answer(
+                self.scope,
+                self.agent,
+                job,
+                written,
+                asked,
+                reason=reason,
+                newest_round=min(view.head.last.round, turn.position.round),
+                now=self.ports.worker.engine.clock(),
+            )
+        else:
+            after, effect = effect_of_nothing(job)
+        following = self.plan(view, after, turn)
+        others = tuple(entry for entry in stale if not entry.range.overlaps(due.covers))
+        returned = lease_return(lease_key(self.scope, self.agent), owner=self.lease)
+        return replace(
+            effect,
+            details={**effect.details, "nextAt": following.next_at},
+            beside=(*effect.beside, *self.puts(others), *self.charge(effect), returned),
+            done=following.due is None,
+            at=job.turns[-1] if following.due and job.turns else None,
         )
-    after = head_after_failure(run.head, newest_round=run.newest_round, code=code)
-    return _save(run, after=after, outcome="failed", reason=code, details=asked.facts())
 
+    def ask(self, job: DiaryJob) -> tuple[WritingJob, Asked]:
+        """Return the job and its answer; where the same one was asked in this run already, that answer."""
+        texts = tuple((turn.turn_id, turn.text_hash) for turn in job.turns)
+        wanted = (job.due.covers, texts, job.base.last_round if job.base else 0)
+        if wanted not in self.paid:
+            self.paid[wanted] = ask_job(self.ports, job, character=self.character)
+        return self.paid[wanted]
 
-def _save(
-    run: _Run,
-    *,
-    after: DiaryHead,
-    outcome: Outcome,
-    reason: str,
-    details: dict[str, Any] | None = None,
-    put: tuple[DiaryEntry, ...] = (),
-    removed: tuple[DiaryEntry, ...] = (),
-    charges_quota: bool = False,
-) -> Receipt:
-    last = run.turns[-1] if run.turns else None
-    receipt = Receipt(
-        worker="diary",
-        position=last.position if last else run.work.turn.position,
-        turn_id=last.turn_id if last else run.work.turn.turn_id,
-        outcome=outcome,
-        reason=reason,
-        revision_before=run.head.version,
-        revision_after=after.version,
-        created_at=utc_text(run.ports.clock()),
-        details=details or {},
-    )
-    change = DiaryChange(
-        before=run.head,
-        after=after,
-        put=put,
-        removed=removed,
-        lease=run.lease,
-        receipt=receipt,
-        charges_quota=charges_quota,
-    )
-    run.ports.diaries.save(run.work.scope, agent=run.work.agent, change=change)
-    return receipt
+    def charge(self, effect: Effect) -> tuple[Write, ...]:
+        """Return the write that takes a stored entry out of the user's quota."""
+        limit = self.ports.monthly_quota
+        if limit is None or effect.outcome != "ok":
+            return ()
+        return (quota_charge(self.quota, limit=limit, now=self.ports.worker.engine.clock()),)
 
+    def puts(self, entries: tuple[DiaryEntry, ...]) -> tuple[Write, ...]:
+        """Return the writes of entries that were marked."""
+        return tuple(entry_write(self.scope, self.agent, entry) for entry in entries)
 
-def _covered_head(run: _Run) -> DiaryHead:
-    assert run.plan.covers is not None
-    after = head_after_range(run.head, covers=run.plan.covers)
-    if after.watermark == run.plan.covers.last and run.turns:
-        return replace(after, watermark_turn_id=run.turns[-1].turn_id)
-    return after
+    def take_lease(self, view: View) -> None:
+        """Take the lease, or find it ours already, then see that no other worker has finished meanwhile."""
+        owner = self.lease or token_urlsafe(9)
+        now = int(self.ports.worker.engine.clock())
+        key = lease_key(self.scope, self.agent)
+        try:
+            self.ports.records.write(lease_take(key, owner=owner, now=now, seconds=self.ports.lease_seconds))
+        except Refused as refused:
+            held = refused.held[key.kind]
+            seconds = max(1, held.number("leased_until") - now) if held else 1
+            raise LeaseHeld(
+                detail="another worker is writing this diary", retry_after_seconds=seconds
+            ) from refused
+        self.lease = owner
+        head = diary_head_key(self.scope, self.agent)
+        stored = read_document(self.ports.records.read(head).get(head))
+        revision = stored.revision if stored else 0
+        if revision != view.revision:
+            raise revision_conflict(expected=view.revision, current=revision)
 
-
-def _entry(run: _Run, job: WritingJob, asked: Asked, *, base: DiaryEntry | None) -> DiaryEntry:
-    assert run.plan.covers is not None and asked.answer is not None and asked.reading is not None
-    return DiaryEntry(
-        first_round=run.plan.covers.first,
-        last_round=run.plan.covers.last,
-        covered=covered_rounds(job.rounds),
-        summary=asked.judgement.summary,
-        diary=asked.judgement.diary,
-        generator=asked.answer.generator,
-        prompt_version=job.prompt.prompt_version,
-        finish_reason=asked.answer.finish.value,
-        parse_path=asked.reading.parse_path.value,
-        created_at_ms=int(run.ports.clock() * 1000),
-        base=summary_base(base),
-        partial=asked.judgement.partial,
-        truncated_input=job.prompt.truncated_input,
-        flags=asked.judgement.flags,
-    )
-
-
-def _note(ports: DiaryPorts, work: DiaryWork, view: DiaryView, plan: DiaryPlan) -> Receipt:
-    """Leave the receipt of why nothing was written for the turn that was rung for."""
-    receipt = Receipt(
-        worker="diary",
-        position=work.turn.position,
-        turn_id=work.turn.turn_id,
-        outcome="skipped",
-        reason=plan.reason,
-        revision_before=view.head.version,
-        revision_after=view.head.version,
-        created_at=utc_text(ports.clock()),
-        details={"nextAt": plan.next_at},
-    )
-    ports.receipts.note(work.scope, receipt)
-    return receipt
-
-
-def _usable(entry: DiaryEntry) -> bool:
-    return not entry.stale and bool(entry.summary)
-
-
-def _dialogue(turn: Turn) -> DialogueRound:
-    return DialogueRound(
-        round=turn.position.round,
-        turn_id=turn.turn_id,
-        user_text=turn.user_text,
-        assistant_text=turn.assistant_text,
-    )
+    def release(self) -> None:
+        """Give the lease back, if it is still ours. An unreturned lease expires."""
+        if self.lease:
+            key = lease_key(self.scope, self.agent)
+            try:
+                self.ports.records.write(lease_return(key, owner=self.lease))
+            except (Refused, MemoirError):
+                return

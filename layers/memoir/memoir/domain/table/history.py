@@ -1,58 +1,63 @@
 """What is kept of a table's past: the rows that a model was shown, and how the last reply is undone."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memoir.domain.table.document import Row, Sheet, TableDocument
+from memoir.domain.table.document import Row, Sheet, TableDocument, json_bytes
 from memoir.domain.table.resolve import Shown, ShownSheet
 
 KEPT_REVISIONS = 20
 
-_MADE = re.compile(r"r([1-9][0-9]{0,14})")
+
+def shown_as_plain(shown: Mapping[int, Shown], *, max_bytes: int) -> dict[str, Any]:
+    """Return what models were shown, by revision, as plain JSON of at most about *max_bytes*.
+
+    Each id stands once, a sheet's rows are runs of their numbers; what does not fit is the oldest.
+    """
+    numbers: dict[str, int] = {}
+    revisions: dict[str, list[list[str]]] = {}
+    size_bytes = 0
+    for revision in sorted(shown, reverse=True):
+        known = len(numbers)
+        sheets = [[sheet.name, _runs(sheet.row_ids, numbers)] for sheet in shown[revision]]
+        new_ids = list(numbers)[known:]
+        size_bytes += json_bytes(sheets) + json_bytes(new_ids) + 12
+        if size_bytes > max_bytes:
+            numbers = {row_id: number for row_id, number in numbers.items() if number < known}
+            break
+        revisions[str(revision)] = sheets
+    return {"ids": list(numbers), "revisions": revisions}
 
 
-def ids_text(row_ids: Iterable[str]) -> str:
-    """Return ids as short text: runs of made ones as `r1~57`, all separated by commas."""
-    runs: list[tuple[str, int, int] | str] = []
+def shown_from_plain(value: Any) -> dict[int, Shown]:
+    """Return what `shown_as_plain` wrote. Raises ValueError, TypeError, KeyError, IndexError."""
+    ids = value["ids"]
+    return {
+        int(revision): tuple(
+            ShownSheet(name=str(name), row_ids=tuple(str(ids[number]) for number in _numbers(runs)))
+            for name, runs in sheets
+        )
+        for revision, sheets in value["revisions"].items()
+    }
+
+
+def _runs(row_ids: Iterable[str], numbers: dict[str, int]) -> str:
+    """Return ids as runs of their numbers, `0~57,60`; ids that have none yet are given one."""
+    runs: list[list[int]] = []
     for row_id in row_ids:
-        made = _MADE.fullmatch(row_id)
-        if made is None:
-            runs.append(row_id)
-            continue
-        number = int(made[1])
-        last = runs[-1] if runs else None
-        if isinstance(last, tuple) and last[2] == number - 1:
-            runs[-1] = ("r", last[1], number)
+        number = numbers.setdefault(row_id, len(numbers))
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
         else:
-            runs.append(("r", number, number))
-    return ",".join(
-        run if isinstance(run, str) else f"r{run[1]}" + (f"~{run[2]}" if run[2] > run[1] else "")
-        for run in runs
-    )
+            runs.append([number])
+    return ",".join("~".join(map(str, run)) for run in runs)
 
 
-def read_ids(text: str) -> tuple[str, ...]:
-    """Return the ids that `ids_text` wrote. Raises ValueError."""
-    ids: list[str] = []
-    for run in text.split(",") if text else ():
-        first, tilde, last = run.partition("~")
-        if tilde:
-            ids += (f"r{number}" for number in range(int(first[1:]), int(last) + 1))
-        else:
-            ids.append(run)
-    return tuple(ids)
-
-
-def shown_as_plain(shown: Shown) -> list[list[str]]:
-    """Return *shown* as plain JSON."""
-    return [[sheet.name, ids_text(sheet.row_ids)] for sheet in shown]
-
-
-def shown_from_plain(value: Any) -> Shown:
-    """Return what `shown_as_plain` wrote. Raises ValueError, TypeError."""
-    return tuple(ShownSheet(name=str(name), row_ids=read_ids(ids)) for name, ids in value)
+def _numbers(runs: str) -> Iterator[int]:
+    for run in runs.split(",") if runs else ():
+        first, _, last = run.partition("~")
+        yield from range(int(first), int(last or first) + 1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memoir.domain.json_document import JsonDocument
-from memoir.domain.table.document import Row, Sheet, TableDocument
+from memoir.domain.table.document import Row, Sheet, TableDocument, json_bytes
 from memoir.domain.table.history import (
     KEPT_REVISIONS,
     RowChange,
@@ -16,6 +16,9 @@ from memoir.domain.table.history import (
 from memoir.domain.table.resolve import Shown, shown_rows
 from memoir.domain.turns import START, Position
 from memoir.errors import RecordCorrupt
+
+MAX_STATE_BYTES = 360 * 1024
+"""A document of 64 KiB and what undoes a change of all of it take less than 200 KiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,17 +40,17 @@ class TableState:
         return replace(self, shown={**kept, revision: shown_rows(self.document)})
 
     def to_document(self) -> JsonDocument:
-        """Return the state as a document to store."""
+        """Return the state as a document to store, of at most 360 KiB: of its past, the oldest goes first."""
         value: dict[str, Any] = {
             "table": self.document.to_json(),
             "nextRow": self.document.next_row,
             "through": [self.through.round, self.through.version],
-            "shown": {str(revision): shown_as_plain(rows) for revision, rows in self.shown.items()},
             "undo": [
                 [change.sheet, change.row_id, change.before, change.after, change.index]
                 for change in self.undo
             ],
         }
+        value["shown"] = shown_as_plain(self.shown, max_bytes=MAX_STATE_BYTES - json_bytes(value))
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         return JsonDocument(text=text, value=value, size_bytes=len(text.encode()))
 
@@ -62,7 +65,7 @@ def read_state(stored: JsonDocument) -> TableState:
                 sheets=tuple(_sheet(sheet) for sheet in value["table"]["sheets"]), next_row=value["nextRow"]
             ),
             through=Position(round=turn_round, version=version),
-            shown={int(revision): shown_from_plain(rows) for revision, rows in value["shown"].items()},
+            shown=shown_from_plain(value["shown"]),
             undo=tuple(
                 RowChange(
                     sheet=sheet,
@@ -74,7 +77,7 @@ def read_state(stored: JsonDocument) -> TableState:
                 for sheet, row_id, before, after, index in value["undo"]
             ),
         )
-    except (KeyError, ValueError, TypeError, AttributeError):
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError):
         raise RecordCorrupt(detail="the stored table breaks its own rules; it is kept as it is") from None
 
 

@@ -39,15 +39,21 @@ class DiaryProgress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiaryPlan:
-    """Generate or not, and why. *rounds* are the accepted rounds to read, *next_at*: see `next_round_at`."""
+class Due:
+    """A diary to generate: the accepted *rounds* to read, the range they make, and what of it is stored."""
 
-    generate: bool
+    store: Store
+    covers: RoundRange
+    rounds: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiaryPlan:
+    """What is due, None for nothing, and why. *next_at*: see `next_round_at`."""
+
     reason: PlanReason
     next_at: int
-    store: Store | None = None
-    covers: RoundRange | None = None
-    rounds: tuple[int, ...] = ()
+    due: Due | None = None
 
 
 def plan_diary(*, policy: DiaryPolicy, progress: DiaryProgress, tier: object, quota: DiaryQuota) -> DiaryPlan:
@@ -66,15 +72,10 @@ def plan_diary(*, policy: DiaryPolicy, progress: DiaryProgress, tier: object, qu
     if rounds and quota.exhausted:
         reason, rounds = PlanReason.QUOTA_DENIED, ()
     if not rounds:
-        return DiaryPlan(generate=False, reason=reason, next_at=next_at)
-    return DiaryPlan(
-        generate=True,
-        reason=reason,
-        next_at=next_at,
-        store=policy.stores.of(known_tier),
-        covers=RoundRange(first=rounds[0], last=rounds[-1]),
-        rounds=rounds,
-    )
+        return DiaryPlan(reason=reason, next_at=next_at)
+    covers = RoundRange(first=rounds[0], last=rounds[-1])
+    due = Due(store=policy.stores.of(known_tier), covers=covers, rounds=rounds)
+    return DiaryPlan(reason=reason, next_at=next_at, due=due)
 
 
 def next_round_at(*, policy: DiaryPolicy, progress: DiaryProgress, tier: Tier) -> int:

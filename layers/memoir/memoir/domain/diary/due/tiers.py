@@ -36,11 +36,6 @@ class PerTier(Generic[Value]):
         return value
 
 
-def same_for_all(value: Value) -> PerTier[Value]:
-    """Return *value* for every tier."""
-    return PerTier(default=value, plus=value, ultra=value, max=value)
-
-
 def free_and_paid(*, free: Value, paid: Value) -> PerTier[Value]:
     """Return *free* for the default tier and *paid* for the others."""
     return PerTier(default=free, plus=paid, ultra=paid, max=paid)

@@ -12,6 +12,7 @@ from memoir.domain.diary.prompt.instructions import (
 )
 from memoir.domain.diary.prompt.language import CHINESE, JAPANESE, UNKNOWN, language_of
 from memoir.domain.diary.prompt.rounds import DialogueRound, cut_middle, fit_dialogue
+from memoir.domain.language_model import Prompt
 from memoir.domain.model_text import clean_model_text
 
 MAX_NAME_CHARACTERS = 60
@@ -32,16 +33,13 @@ class PromptLimits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiaryPrompt:
+class DiaryPrompt(Prompt):
     """What a language model is sent, and what it was asked for.
 
-    *max_tokens* is the cap of the answer. *diary_chars* is 0 where no diary was asked for. *language*: of the
-    dialogue. *truncated_input*: the dialogue was cut to fit, with marks.
+    *diary_chars* is 0 where no diary was asked for. *language*: of the dialogue. *truncated_input*: the
+    dialogue was cut to fit, with marks.
     """
 
-    system: str
-    user: str
-    max_tokens: int
     summary_chars: int
     diary_chars: int
     language: str

@@ -64,24 +64,51 @@ class DiaryEntry:
         """The entry no longer tells what happened, and is not recalled."""
         return bool(self.stale_reason)
 
+    @property
+    def usable(self) -> bool:
+        """A summary may be written from it."""
+        return not self.stale and bool(self.summary)
+
 
 @dataclass(frozen=True, kw_only=True)
 class DiaryHead:
     """Where the diary of one conversation and agent stands.
 
-    *version* is what a save compares. *generation* rises when the conversation is deleted, so that a job
-    which began before cannot bring it back. *watermark_turn_id*: the turn that was read of the watermark's
-    round, so that its reroll is noticed. *failed_at_round*: see DiaryProgress; *failure_code* says why.
+    *watermark*: the last round that is covered. *failed_at_round*: see DiaryProgress, *failure_code*: why.
     """
 
     watermark: int = 0
-    watermark_turn_id: str = ""
-    version: int = 0
-    generation: int = 0
     failed_at_round: int | None = None
     failure_code: str = ""
     stale_ranges: tuple[RoundRange, ...] = ()
     tombstones: tuple[RoundRange, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiaryPage:
+    """Entries, newest first, and whether there are more before the last of them.
+
+    `unreadable`: end rounds of entries of the page that break their own rules; they are kept as they are.
+    """
+
+    entries: tuple[DiaryEntry, ...]
+    more: bool
+    unreadable: tuple[int, ...] = ()
+
+
+def written_by_user(covers: RoundRange, *, created_at_ms: int) -> DiaryEntry:
+    """Return an entry for *covers* that no model has written, where the one that was there is unreadable."""
+    return DiaryEntry(
+        first_round=covers.first,
+        last_round=covers.last,
+        covered=(),
+        summary="",
+        generator="user",
+        prompt_version="",
+        finish_reason="",
+        parse_path="",
+        created_at_ms=created_at_ms,
+    )
 
 
 def covered_rounds(rounds: tuple[DialogueRound, ...]) -> tuple[CoveredRound, ...]:
@@ -125,7 +152,7 @@ def head_from_plain(value: Mapping[str, Any]) -> DiaryHead:
         for name in ("stale_ranges", "tombstones"):
             known[name] = tuple(RoundRange(**item) for item in known.get(name, ()))
         head = DiaryHead(**known)
-        sound = head.watermark >= 0 and head.version >= 0 and head.generation >= 0
+        sound = head.watermark >= 0
     except TypeError as error:
         raise RecordCorrupt(detail=f"a stored diary head breaks its own rules: {error}") from None
     if not sound:

@@ -28,7 +28,6 @@ def head_after_range(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
     return replace(
         head,
         watermark=max(head.watermark, covers.last),
-        version=head.version + 1,
         failed_at_round=None,
         failure_code="",
         stale_ranges=tuple(item for item in head.stale_ranges if not item.overlaps(covers)),
@@ -37,7 +36,7 @@ def head_after_range(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
 
 def head_after_failure(head: DiaryHead, *, newest_round: int, code: str) -> DiaryHead:
     """Return the head after a job failed: the watermark stays, the next plan waits for further rounds."""
-    return replace(head, version=head.version + 1, failed_at_round=newest_round, failure_code=code)
+    return replace(head, failed_at_round=newest_round, failure_code=code)
 
 
 def head_with_stale(head: DiaryHead, *, stale: Iterable[DiaryEntry]) -> DiaryHead:
@@ -45,14 +44,13 @@ def head_with_stale(head: DiaryHead, *, stale: Iterable[DiaryEntry]) -> DiaryHea
     ranges = tuple(sorted({*head.stale_ranges, *(entry.range for entry in stale)}))
     if ranges == head.stale_ranges:
         return head
-    return replace(head, version=head.version + 1, stale_ranges=ranges)
+    return replace(head, stale_ranges=ranges)
 
 
 def head_after_deletion(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
     """Return the head after the user deleted the entry of *covers*: the range is never generated again."""
     return replace(
         head,
-        version=head.version + 1,
         watermark=max(head.watermark, covers.last),
         stale_ranges=tuple(item for item in head.stale_ranges if item != covers),
         tombstones=tuple(sorted({*head.tombstones, covers})),
@@ -63,20 +61,5 @@ def head_after_edit(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
     """Return the head after the user wrote the entry of *covers* anew: it is no job's business any more."""
     return replace(
         head,
-        version=head.version + 1,
         stale_ranges=tuple(item for item in head.stale_ranges if item != covers),
-    )
-
-
-def rebuilt_head(
-    entries: Iterable[DiaryEntry], *, tombstones: Iterable[RoundRange] = (), generation: int = 0
-) -> DiaryHead:
-    """Return the head that stored entries imply, where it was lost: no covered range is made again."""
-    known = tuple(entries)
-    kept = tuple(sorted(tombstones))
-    return DiaryHead(
-        watermark=max([0, *(entry.last_round for entry in known), *(item.last for item in kept)]),
-        generation=generation,
-        stale_ranges=tuple(sorted(entry.range for entry in known if entry.stale)),
-        tombstones=kept,
     )

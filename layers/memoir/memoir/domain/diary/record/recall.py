@@ -25,7 +25,8 @@ class DiaryRecall:
     """The recalled diary. *entries* oldest first. *compass_memory*: the text for the model, if any.
 
     *next_at*: the round when the next one is due. *stale_count*: entries left out because they no longer tell
-    what happened. *truncated*: the text lacks something of *entries*, and says so.
+    what happened. *truncated*: the text lacks something of *entries*, and says so. *unreadable*: end rounds
+    of entries that were met and could not be read.
     """
 
     compass_memory: str
@@ -33,6 +34,7 @@ class DiaryRecall:
     next_at: int
     stale_count: int
     truncated: bool
+    unreadable: tuple[int, ...] = ()
 
 
 def recall_diary(
@@ -43,6 +45,7 @@ def recall_diary(
     tombstones: Sequence[RoundRange] = (),
     counts: PerTier[int] = RECALLED_SUMMARIES,
     max_bytes: int = MAX_RECALL_BYTES,
+    unreadable: tuple[int, ...] = (),
 ) -> DiaryRecall:
     """Return the newest summaries of *entries*, as many as *subscription_category* recalls, oldest first.
 
@@ -60,6 +63,7 @@ def recall_diary(
         next_at=next_at,
         stale_count=sum(entry.stale for entry in present),
         truncated=truncated,
+        unreadable=unreadable,
     )
 
 
