@@ -60,7 +60,6 @@ class MemoirError(Exception):
         return {name: value for name, value in named.items() if value is not None}
 
 
-@dataclass(eq=False, kw_only=True)
 class RequestRefused(MemoirError):
     """The caller has to change the request; nothing was written."""
 
@@ -105,21 +104,18 @@ class LimitExceeded(RequestRefused):
     path: str | None = None
 
 
-@dataclass(eq=False, kw_only=True)
 class MediaTypeUnsupported(RequestRefused):
     """The body is not declared as UTF-8 JSON."""
 
     code: ClassVar[str] = "media_type_unsupported"
 
 
-@dataclass(eq=False, kw_only=True)
 class NotAuthenticated(RequestRefused):
     """The verified token carries no usable identity."""
 
     code: ClassVar[str] = "not_authenticated"
 
 
-@dataclass(eq=False, kw_only=True)
 class Forbidden(RequestRefused):
     """The identity is known and may not do this."""
 
@@ -193,7 +189,6 @@ class UpdateRefused(RequestRefused):
     reason: str
 
 
-@dataclass(eq=False, kw_only=True)
 class IdempotencyKeyReused(RequestRefused):
     """The idempotency key already stands for a write with another body."""
 
@@ -234,21 +229,18 @@ class HinosNotConfigured(HinosFailed):
     sent: bool = False
 
 
-@dataclass(eq=False, kw_only=True)
 class HinosUnavailable(HinosFailed):
     """It was not reached, broke off, or answered 5xx."""
 
     code: ClassVar[str] = "hinos_unavailable"
 
 
-@dataclass(eq=False, kw_only=True)
 class HinosTimeout(HinosFailed):
     """It did not answer within its budget."""
 
     code: ClassVar[str] = "hinos_timeout"
 
 
-@dataclass(eq=False, kw_only=True)
 class HinosUncertain(HinosFailed):
     """Nobody knows what became of an earlier commit of the claim; it is not sent again."""
 
@@ -263,7 +255,6 @@ class HinosBadReply(HinosFailed):
     member: str | None = None
 
 
-@dataclass(eq=False, kw_only=True)
 class WorkLeft(MemoirError):
     """Time ran out before all was done. What was done stands; a retry goes on behind it."""
 
@@ -287,7 +278,6 @@ class ModelFailed(MemoirError):
     retry_after_seconds: float = 0.0
 
 
-@dataclass(eq=False, kw_only=True)
 class StoreUnavailable(MemoirError):
     """The store refused the request or was not reached; nothing was written, a retry is safe."""
 
@@ -302,14 +292,12 @@ class StoreMisused(MemoirError):
     store_code: str = ""
 
 
-@dataclass(eq=False, kw_only=True)
 class WriteOutcomeUnknown(MemoirError):
     """The store did not say whether it wrote. Read back before trying again."""
 
     code: ClassVar[str] = "write_outcome_unknown"
 
 
-@dataclass(eq=False, kw_only=True)
 class RecordCorrupt(MemoirError):
     """A stored record breaks its own rules. It is neither shown as empty nor overwritten."""
 
