@@ -4,7 +4,7 @@ from typing import Any
 
 from memoir.contracts.validation import Contract, read_contract
 from memoir.domain.revision import check_expected_revision
-from memoir.domain.scope import check_opaque_id
+from memoir.domain.scope import check_opaque_id, check_path_id
 from memoir.domain.turns import NewTurn, check_text
 from memoir.strict_json import read_json
 
@@ -36,7 +36,7 @@ def read_post_turn(body: bytes) -> NewTurn:
     request = read_contract(_PostTurn, read_json(body))
     recalled = request.recalled.memory_table if request.recalled else None
     return NewTurn(
-        turn_id=check_opaque_id(request.turn_id, path="/turnId"),
+        turn_id=check_path_id(request.turn_id, path="/turnId"),
         user_text=check_text(request.user.text, path="/user/text"),
         assistant_text=check_text(request.assistant.text, path="/assistant/text"),
         scenario_id=request.scenario_id or "default",

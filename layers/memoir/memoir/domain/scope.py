@@ -74,3 +74,18 @@ def check_opaque_id(value: str, *, path: str) -> str:
             detail=f"{path}: must be printable characters, at least one of them a letter or a digit",
         )
     return value
+
+
+def check_path_id(value: str, *, path: str) -> str:
+    """Return *value* if it may name a turn: an opaque id that can stand in a path.
+
+    API Gateway decodes a path before it cuts it: what means something there could never be reached.
+    """
+    for mark in "/%?#\\":
+        if mark in value:
+            raise RequestInvalid(
+                code="id_invalid",
+                path=path,
+                detail=f"{path}: must not hold {mark!r}, for it stands in paths",
+            )
+    return check_opaque_id(value, path=path)

@@ -20,6 +20,7 @@ from memoir.domain.diary.record.entry import (
 from memoir.domain.diary.record.head import head_after_deletion, head_after_edit, progress_of
 from memoir.domain.diary.record.recall import DiaryRecall, recall_diary, recalled_count
 from memoir.domain.diary.record.staleness import edited_entry
+from memoir.domain.page import PageRoom
 from memoir.domain.revision import Revision
 from memoir.domain.scenario import Scenario, find_scenario
 from memoir.domain.scope import Scope
@@ -98,8 +99,10 @@ def list_diary(engine: Engine, *, scope: Scope, before: int | None, limit: int) 
     agent = diary_agent(find_scenario(None))
     entries: list[DiaryEntry] = []
     unreadable: list[int] = []
+    room = PageRoom()
     for found in newest_entries(engine.records, scope, agent, before_round=before):
-        if len(entries) + len(unreadable) == limit:
+        texts = (found.summary, found.diary) if isinstance(found, DiaryEntry) else ()
+        if len(entries) + len(unreadable) == limit or not room.takes(*texts):
             return DiaryPage(entries=tuple(entries), unreadable=tuple(unreadable), more=True)
         if isinstance(found, DiaryEntry):
             entries.append(found)

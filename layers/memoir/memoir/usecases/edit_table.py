@@ -51,13 +51,15 @@ def _step(view: View, turn: Turn) -> Effect:
     details: dict[str, Any] = {"counts": report["counts"], "commands": commands, "flags": report["flags"]}
     if "replaced" in report:
         details |= {"replaced": True, "stale": report["stale"]}
-    outcome = _OUTCOMES.get(report["status"], "skipped")
+    reason = report["status"]
     if step.state is None:
-        return Effect(outcome=outcome, reason=report["status"], details=details)
+        # A regenerated reply may lead to the table that the old one left.
+        reason = "no_change" if reason == "saved" else reason
+        return Effect(outcome=_OUTCOMES.get(reason, "skipped"), reason=reason, details=details)
     revision = view.revision + 1
     return Effect(
-        outcome=outcome,
-        reason=report["status"],
+        outcome="ok",
+        reason=reason,
         details=details,
         document=step.state.at(revision).to_document(),
         event=("TableChanged", {"revision": revision}),

@@ -68,7 +68,8 @@ class Effect:
     """What a turn does. `document`: the new one, None where it stays. `details` are told by the receipt.
 
     `beside`: writes that happen with the document's. `done`: the turn has no further effect. `at`: the turn
-    that the receipt is for, where it is another. `event`: its kind and detail, told once it is saved.
+    that the receipt is for, where it is another. `event`: its kind and detail, told once it is saved, as is
+    `saved`.
     """
 
     outcome: Outcome
@@ -79,6 +80,7 @@ class Effect:
     done: bool = True
     at: Turn | None = None
     event: tuple[str, dict[str, Any]] | None = None
+    saved: Callable[[], None] = lambda: None
 
 
 class Step(Protocol):
@@ -94,7 +96,7 @@ class Worker:
 
     `cursor`: the name of its cursor. `beside`: further records that its step looks at. `only_accepted`: turns
     count once their user has accepted them. `teller`: the name in the receipt of an event that was not told.
-    `give_up`: called where the worker ends without having saved its step's last effect.
+    `end`: called when the worker has done what it could.
     """
 
     name: str
@@ -104,7 +106,7 @@ class Worker:
     beside: tuple[RecordKey, ...] = ()
     only_accepted: bool = False
     teller: str = "notification"
-    give_up: Callable[[], None] = lambda: None
+    end: Callable[[], None] = lambda: None
 
 
 class _Rewound(Exception):
@@ -155,10 +157,9 @@ class _Following:
                     break
                 view = self.take(view, turn)
         except _Rewound:
-            self.worker.give_up()
-        except Exception:
-            self.worker.give_up()
-            raise
+            return self.receipts
+        finally:
+            self.worker.end()
         return self.receipts
 
     def read(self, *hint: RecordKey) -> View:
@@ -235,6 +236,7 @@ class _Following:
             beside=(self.ports.engine.receipt(self.scope, receipt), *effect.beside),
         )
         revision = self.ports.engine.change(change)
+        effect.saved()
         self.receipts.append(receipt)
         self.tell(effect, receipt)
         stored = StoredDocument(revision=revision, document=effect.document, place=place, round=turn_round)

@@ -1,5 +1,6 @@
 """List what the background did for each turn, and why."""
 
+from memoir.domain.page import PageRoom
 from memoir.domain.receipt import Receipt
 from memoir.domain.scope import Scope
 from memoir.errors import RecordCorrupt
@@ -16,11 +17,11 @@ def list_receipts(
     """
     last = tuple(before.split("#")) if before else ("~",)
     receipts: list[Receipt] = []
-    place = None
+    place, room = None, PageRoom()
     for name, record in engine.records.walk(scope, "receipt", last=last, backwards=True, page=limit + 2):
         if name == last:
             continue
-        if len(receipts) == limit:
+        if len(receipts) == limit or not room.takes(record.body or ""):
             return tuple(receipts), place
         try:
             receipts.append(read_receipt(name, record))

@@ -1,10 +1,10 @@
 """Keep the turns of a conversation, in order and once each, and ring the background for them."""
 
-import json
 import secrets
 from dataclasses import replace
 
 from memoir.domain.clock import utc_text
+from memoir.domain.page import PageRoom
 from memoir.domain.scenario import Scenario, find_scenario
 from memoir.domain.scope import Scope
 from memoir.domain.turns import (
@@ -39,9 +39,6 @@ from memoir.usecases.engine import Engine, answer_keys
 
 # Hosts of one conversation rarely race; each try is one read and one conditional write.
 _TRIES = 5
-
-# What the texts of a page may take as JSON, so that the answer stays below Lambda's 6 MB.
-_MAX_PAGE_BYTES = 4 * 1024 * 1024
 
 
 def record_turn(
@@ -86,7 +83,7 @@ def list_turns(engine: Engine, *, scope: Scope, before: int | None, limit: int) 
     first = head.last.round + 1
     turns: list[Turn] = []
     unreadable: list[int] = []
-    size_bytes, oldest, more = 0, first, False
+    room, oldest, more = PageRoom(), first, False
     for name, record in newest_first(
         engine.records, scope, before_round=min(before or first, first), limit=limit
     ):
@@ -94,10 +91,8 @@ def list_turns(engine: Engine, *, scope: Scope, before: int | None, limit: int) 
             turn: Turn | None = read_turn(name, record)
         except RecordCorrupt:
             turn = None
-        if turn:
-            size_bytes += len(json.dumps([turn.user_text, turn.assistant_text], ensure_ascii=False).encode())
-        full = len(turns) + len(unreadable) == limit
-        if full or (size_bytes > _MAX_PAGE_BYTES and oldest < first):
+        texts = (turn.user_text, turn.assistant_text) if turn else ()
+        if len(turns) + len(unreadable) == limit or not room.takes(*texts):
             more = True
             break
         oldest = int(name[0])

@@ -75,7 +75,7 @@ def write_diary(ports: DiaryPorts, *, scope: Scope, rung: RungTurn) -> list[Rece
         cursor=("diary", agent),
         beside=() if ports.monthly_quota is None else (step.quota,),
         only_accepted=step.only_accepted,
-        give_up=step.release,
+        end=step.release,
     )
     return follow_turns(ports.worker, worker, scope=scope, rung=rung)
 
@@ -168,6 +168,7 @@ class _Step:
             beside=(*effect.beside, *self.puts(others), *self.charge(effect), returned),
             done=following.due is None,
             at=job.turns[-1] if following.due and job.turns else None,
+            saved=self.returned,
         )
 
     def ask(self, job: DiaryJob) -> tuple[WritingJob, Asked]:
@@ -208,6 +209,10 @@ class _Step:
         revision = stored.revision if stored else 0
         if revision != view.revision:
             raise revision_conflict(expected=view.revision, current=revision)
+
+    def returned(self) -> None:
+        """Note that the lease was given back with the save."""
+        self.lease = ""
 
     def release(self) -> None:
         """Give the lease back, if it is still ours. An unreturned lease expires."""
