@@ -35,6 +35,7 @@ ROUTES = {
         run=prepare,
         answer=prepared_answer,
         event="hinos.prepared",
+        needs=wiring.hinos,
     ),
     "POST /v1/conversations/{id}/hinos/commit": Route(
         reads=lazily("memoir.contracts.hinos", "read_commit"),
@@ -42,6 +43,7 @@ ROUTES = {
         run=commit,
         answer=committed_answer,
         event="hinos.committed",
+        needs=wiring.hinos,
         keeps=True,
     ),
 }

@@ -76,7 +76,7 @@ class Route:
     """A route: `reads` makes a value of the body, `run` does it, `answer` shapes what comes of it.
 
     `event`: what the log calls a success. `keeps`: the idempotency key stands for the request even where it
-    was refused. `max_bytes`: of the body.
+    was refused. `max_bytes`: of the body. `needs`: what has to be configured, or raises what is missing.
     """
 
     run: Callable[[Request], Any]
@@ -85,6 +85,7 @@ class Route:
     reads: Callable[[bytes], Any] | None = None
     max_bytes: int = DOCUMENT_BODY_BYTES
     keeps: bool = False
+    needs: Callable[[], object] = lambda: None
 
 
 Routes = Mapping[str, Route]
@@ -145,6 +146,7 @@ def serve(event: Mapping[str, Any], routes: Routes, service: Service) -> dict[st
 def _respond(request: Request, route: Route, service: Service) -> Response:
     scope = request.conversation if "{id}" in request.route_key else None
     facts: dict[str, observe.Fact] = dict(observe.scope_facts(scope)) if scope else {}
+    route.needs()
     if route.reads:
         raw = request.json_body(max_bytes=route.max_bytes)
         request.body = route.reads(raw)
