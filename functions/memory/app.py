@@ -20,7 +20,7 @@ def put(request: Request) -> Any:
         wiring.engine(),
         memory_key(request.conversation),
         expected=request.body.expected_revision,
-        document=request.body.memory,
+        document=request.body.document,
         token=request.token,
     )
 
@@ -28,7 +28,7 @@ def put(request: Request) -> Any:
 ROUTES = {
     "GET /v1/conversations/{id}/memory": Route(run=get, answer=memory_answer, event="memory.read"),
     "PUT /v1/conversations/{id}/memory": Route(
-        reads=lazily("memoir.contracts.memory", "read_put_memory"),
+        reads=lazily("memoir.contracts.documents", "read_put_memory"),
         run=put,
         answer=revision_answer,
         event="memory.updated",

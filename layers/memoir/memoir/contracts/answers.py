@@ -54,6 +54,13 @@ class MemoryAnswer(TypedDict):
     memory: Any
 
 
+class ProfileAnswer(TypedDict):
+    """A profile: null at revision 0."""
+
+    revision: int
+    profile: Any
+
+
 class TableAnswer(TypedDict):
     """A table, the round through which replies are in it, and its text for the model."""
 
@@ -134,6 +141,12 @@ def revision_answer(revision: int) -> Answer:
 def memory_answer(record: "MemoryRecord") -> Answer:
     """Return the answer to a read of a memory."""
     body: MemoryAnswer = {"revision": record.revision, "memory": spliced(record.memory)}
+    return Answer(body=body, etag=str(record.revision), facts={"revision_after": record.revision})
+
+
+def profile_answer(record: "MemoryRecord") -> Answer:
+    """Return the answer to a read of a profile."""
+    body: ProfileAnswer = {"revision": record.revision, "profile": spliced(record.memory)}
     return Answer(body=body, etag=str(record.revision), facts={"revision_after": record.revision})
 
 

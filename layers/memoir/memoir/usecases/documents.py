@@ -3,7 +3,7 @@
 from memoir.domain.json_document import Json, JsonDocument
 from memoir.domain.memory import BeforeUpdate, MemoryRecord, ask_before_update, memory_document
 from memoir.domain.revision import NONE_YET, Revision, check_expected_revision
-from memoir.domain.scope import Scope
+from memoir.domain.scope import Scope, UserScope
 from memoir.domain.write_token import WriteToken, random_token
 from memoir.errors import WriteOutcomeUnknown
 from memoir.ports.records import RecordKey
@@ -14,6 +14,11 @@ from memoir.usecases.engine import Engine
 def memory_key(scope: Scope) -> RecordKey:
     """Return the key of a conversation's JSON memory."""
     return RecordKey(owner=scope, kind="memory")
+
+
+def profile_key(owner: UserScope) -> RecordKey:
+    """Return the key of a user's profile, which is of all conversations."""
+    return RecordKey(owner=owner, kind="profile")
 
 
 def read_json_document(engine: Engine, key: RecordKey) -> MemoryRecord:
