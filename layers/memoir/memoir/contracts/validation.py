@@ -10,6 +10,19 @@ from memoir.errors import RequestInvalid
 Model = TypeVar("Model", bound="Contract")
 
 
+# In the words of the request: pydantic's own name our classes.
+_MESSAGES = {
+    "extra_forbidden": "no such member",
+    "missing": "is missing",
+    "model_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
+    "list_type": "must be a list",
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "int_type": "must be an integer",
+}
+
+
 class Contract(BaseModel):
     """A request body, or a part of one."""
 
@@ -33,7 +46,5 @@ def _first_problem(error: ValidationError) -> RequestInvalid:
     problem = problems[0]
     path = "".join(f"/{part}" for part in problem["loc"])
     code = {"extra_forbidden": "unknown_member", "missing": "member_missing"}.get(problem["type"])
-    message = {"unknown_member": "no such member", "member_missing": "is missing"}.get(code or "")
-    return RequestInvalid(
-        code=code or "request_invalid", path=path, detail=f"{path}: {message or problem['msg']}"
-    )
+    message = _MESSAGES.get(problem["type"], problem["msg"])
+    return RequestInvalid(code=code or "request_invalid", path=path, detail=f"{path}: {message}")

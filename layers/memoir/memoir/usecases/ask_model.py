@@ -1,13 +1,14 @@
 """Ask a model for a diary: at most two tries, each answer read and judged."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memoir.diary_ports import LanguageModel, ModelAnswer, WritingJob
 from memoir.domain.diary.answer.judgement import AcceptanceRules, Judgement, Outcome, Retry, judge_diary
 from memoir.domain.diary.answer.reading import DiaryReading, read_diary
 from memoir.domain.diary.prompt.prompt import with_doubled_cap
+from memoir.domain.model_text.cleaning import encodable
 from memoir.errors import ModelFailed
 
 # A provider may ask for a pause before the second try; longer than this is no pause but a failure.
@@ -69,13 +70,14 @@ def _ask_once(
 ) -> tuple[Asked, float]:
     """Return what came of one call, and for how many seconds the provider asks us to wait."""
     try:
-        answer = model.write(job)
+        given = model.write(job)
     except ModelFailed as failure:
         again = failure.worth_another_try and attempt < rules.max_attempts
         judgement = Judgement(
             outcome=Outcome.REJECT, code=failure.code, retry=Retry.SAME if again else Retry.NO
         )
         return Asked(judgement=judgement, tries=attempt), failure.retry_after_seconds
+    answer = replace(given, text=encodable(given.text))  # a half surrogate could be neither kept nor told
     reading = read_diary(answer.text, diary_asked=job.prompt.asks_diary)
     judgement = judge_diary(
         reading,
