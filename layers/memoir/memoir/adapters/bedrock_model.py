@@ -6,7 +6,6 @@ from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError,
 
 from memoir.adapters.deadline import within
 from memoir.domain.language_model import ModelAnswer, Prompt, finish_reason_of
-from memoir.domain.model_text import clean_model_text
 from memoir.errors import ModelFailed
 
 _TRY_AGAIN = {
@@ -51,7 +50,7 @@ class BedrockModel:
         content = answer.get("output", {}).get("message", {}).get("content", [])
         usage = answer.get("usage", {})
         return ModelAnswer(
-            text=clean_model_text("".join(block.get("text", "") for block in content)),
+            text="".join(block.get("text", "") for block in content),
             finish=finish_reason_of(answer.get("stopReason")),
             generator=f"bedrock:{self._model_id}",
             input_tokens=int(usage.get("inputTokens", 0)),

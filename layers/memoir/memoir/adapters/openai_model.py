@@ -10,7 +10,6 @@ from typing import Any
 
 from memoir.adapters.bounded_http import BrokenOff, HttpAnswer, NotReached, TooMuch, post
 from memoir.domain.language_model import ModelAnswer, Prompt, finish_reason_of
-from memoir.domain.model_text import clean_model_text
 from memoir.errors import ModelFailed
 
 MAX_ANSWER_BYTES = 1024 * 1024
@@ -87,7 +86,7 @@ class OpenAiModel:
             text = choice["message"]["content"] or ""
             usage = answer.get("usage") or {}
             return ModelAnswer(
-                text=clean_model_text(str(text)),
+                text=str(text),
                 finish=finish_reason_of(choice.get("finish_reason")),
                 generator=f"openai:{self._model}",
                 input_tokens=int(usage.get("prompt_tokens") or 0),

@@ -10,6 +10,19 @@ from memoir.errors import RequestInvalid
 Model = TypeVar("Model", bound="Contract")
 
 
+# In the words of the request: pydantic's own name our classes.
+_MESSAGES = {
+    "extra_forbidden": "no such member",
+    "missing": "is missing",
+    "model_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
+    "list_type": "must be a list",
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "int_type": "must be an integer",
+}
+
+
 class Contract(BaseModel):
     """A request body, or a part of one."""
 
@@ -28,25 +41,13 @@ def read_contract(model: type[Model], value: object) -> Model:
         raise _first_problem(error) from None
 
 
-_WANTED = {
-    "model_type": "must be a JSON object",
-    "dict_type": "must be a JSON object",
-    "list_type": "must be a list",
-    "string_type": "must be text",
-    "bool_type": "must be true or false",
-    "int_type": "must be a whole number",
-    "float_type": "must be a number",
-}
-
-
 def _first_problem(error: ValidationError) -> RequestInvalid:
     problems: list[Any] = error.errors(include_url=False, include_input=False)
     problem = problems[0]
     path = "".join(f"/{part}" for part in problem["loc"])
     kind = problem["type"]
     code = {"extra_forbidden": "unknown_member", "missing": "member_missing"}.get(kind, "request_invalid")
-    message = {"unknown_member": "no such member", "member_missing": "is missing"}.get(code)
+    message = _MESSAGES.get(kind, "is not what the route asks for")
     if kind == "literal_error":
         message = f"must be {problem['ctx']['expected']}"
-    wanted = message or _WANTED.get(kind, "is not what the route asks for")
-    return RequestInvalid(code=code, path=path, detail=f"{path}: {wanted}")
+    return RequestInvalid(code=code, path=path, detail=f"{path}: {message}")

@@ -10,6 +10,7 @@ from memoir.domain.diary.extractive.extractive import GENERATOR, extract_diary, 
 from memoir.domain.diary.prompt.prompt import DiaryPrompt, with_doubled_cap
 from memoir.domain.diary.prompt.rounds import DialogueRound
 from memoir.domain.language_model import FinishReason, ModelAnswer
+from memoir.domain.model_text.cleaning import encodable
 from memoir.errors import ModelFailed
 from memoir.ports.models import LanguageModel
 
@@ -95,13 +96,14 @@ def ask_for_diary(write: Writer, job: WritingJob, *, sleep: Callable[[float], No
 def _ask_once(write: Writer, job: WritingJob, *, attempt: int, rules: AcceptanceRules) -> tuple[Asked, float]:
     """Return what came of one call, and for how many seconds the provider asks us to wait."""
     try:
-        answer = write(job)
+        given = write(job)
     except ModelFailed as failure:
         again = failure.worth_another_try and attempt < rules.max_attempts
         judgement = Judgement(
             outcome=Outcome.REJECT, code=failure.code, retry=Retry.SAME if again else Retry.NO
         )
         return Asked(judgement=judgement, tries=attempt), failure.retry_after_seconds
+    answer = replace(given, text=encodable(given.text))  # a half surrogate could be neither kept nor told
     reading = read_diary(answer.text, diary_asked=job.prompt.asks_diary)
     judgement = judge_diary(
         reading,

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir.domain.table import literals, marks
+from memoir.domain.model_text import marks
+from memoir.domain.table import literals
 from memoir.domain.table.apply import apply_edits
 from memoir.domain.table.reply import read_reply
 from memoir.domain.table.resolve import settle, shown_rows

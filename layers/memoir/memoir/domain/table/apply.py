@@ -4,7 +4,8 @@ import unicodedata
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from memoir.domain.table.command import UNREADABLE, Cells, ColumnKey
+from memoir.domain.table.cell import is_placeholder
+from memoir.domain.table.command import UNREADABLE, Cells, ColumnKey, written_index
 from memoir.domain.table.document import Row, Sheet, TableDocument, json_bytes
 from memoir.domain.table.limits import MAX_CELL_CHARACTERS, MAX_DOCUMENT_BYTES, MAX_ROWS
 from memoir.domain.table.resolve import Edit
@@ -132,6 +133,8 @@ class _Run:
         if not any(placed.values()):
             return Outcome(status="rejected", code="no_data")
         texts = tuple(placed.get(index, "") for index in range(len(sheet.columns)))
+        if _is_only_placeholders(texts):
+            return Outcome(status="rejected", code="placeholder_row")
         same = next((row for row in sheet.rows if row.cells == texts), None)
         if same is not None and (sheet.name, same.id) not in self.deleted:
             return Outcome(status="noop", code="duplicate_row", row_id=same.id)
@@ -156,6 +159,8 @@ class _Run:
         if not different:
             return Outcome(status="noop", code=code or "unchanged", row_id=row.id)
         texts = tuple(different.get(index, old) for index, old in enumerate(row.cells))
+        if _is_only_placeholders(texts):
+            return Outcome(status="rejected", code="placeholder_row", row_id=row.id)
         grown = self.size_bytes + json_bytes(list(texts)) - json_bytes(list(row.cells))
         if grown > MAX_DOCUMENT_BYTES and grown > self.size_bytes:
             return Outcome(status="rejected", code="document_too_large", row_id=row.id)
@@ -164,6 +169,11 @@ class _Run:
         if 0 in different and row.cells[0] and different[0]:
             code = code or "key_changed"
         return Outcome(status="applied", code=code, row_id=row.id, changed=_names(sheet, different))
+
+
+def _is_only_placeholders(texts: tuple[str, ...]) -> bool:
+    given = [text for text in texts if text]
+    return bool(given) and all(map(is_placeholder, given))
 
 
 def _placed(sheet: Sheet, cells: Cells) -> tuple[dict[int, str], str | None]:
@@ -187,9 +197,9 @@ def _placed(sheet: Sheet, cells: Cells) -> tuple[dict[int, str], str | None]:
 
 
 def _column(sheet: Sheet, key: ColumnKey) -> int | None:
-    if isinstance(key, int):
-        return key if key < len(sheet.columns) else sheet.column(str(key))
-    return sheet.column(key)
+    named = sheet.column(key) if isinstance(key, str) else None
+    index = written_index(key) if named is None else named
+    return index if index is not None and index < len(sheet.columns) else None
 
 
 def _holds(sheet: Sheet, row: Row, wanted: Cells) -> bool:

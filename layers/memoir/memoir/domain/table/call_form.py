@@ -2,10 +2,13 @@
 
 import re
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
+from memoir.domain.model_text.cursor import CLOSE_PARENTHESES, COMMAS
 from memoir.domain.table.cell import cell_text
-from memoir.domain.table.command import Cells, ColumnKey, Command, SheetRef
+from memoir.domain.table.command import Cells, Command, SheetRef
+from memoir.domain.table.document import folded
 from memoir.domain.table.literals import Bare, Pairs, Reader, Unreadable
 
 _OPS = {"insert": "insert", "add": "insert", "update": "update", "delete": "delete", "remove": "delete"}
@@ -44,14 +47,13 @@ def read_call(reader: Reader, found: re.Match[str]) -> Command:
         _go_on_behind(reader, at)
         return Command(op=op, status="rejected", code=reason.code, at=at, repairs=tuple(reader.repairs))
     command = build_command(op, given, named, repairs=reader.repairs)
-    return Command(**{**vars(command), "at": at, "repairs": tuple(reader.repairs)})
+    return replace(command, at=at, repairs=tuple(reader.repairs))
 
 
 def _go_on_behind(reader: Reader, at: int) -> None:
     """After what cannot be read, go on at the next line that begins with a command, or at the block's end."""
-    marks = reader.marks
-    reader.pos = max(reader.pos, at + 1)
-    reader.pos = min(marks.next_line_command(reader.pos), marks.next_tag(reader.pos))
+    position = max(reader.pos, at + 1)
+    reader.pos = min(reader.marks.next_line_command(position), reader.marks.end_of_draft(position))
 
 
 def _arguments(reader: Reader) -> tuple[list[Any], dict[str, Any]]:
@@ -59,17 +61,16 @@ def _arguments(reader: Reader) -> tuple[list[Any], dict[str, Any]]:
     named: dict[str, Any] = {}
     while True:
         reader.skip_blank()
-        following = reader.peek()
-        if following and following in ")）":
+        if reader.at(CLOSE_PARENTHESES):
             reader.pos += 1
             return given, named
-        if reader.at_end() or following in ";；":
+        if reader.at_end() or reader.at(";；"):
             return _unclosed(reader, given, named)
-        if following in ",，":
+        if reader.at(COMMAS):
             reader.pos += 1
             continue
         name = None
-        if (argument := _NAMED.match(reader.text, reader.pos)) and argument[1].lower() in _NAMES:
+        if (argument := reader.match(_NAMED, reader.pos)) and argument[1].lower() in _NAMES:
             name = _NAMES[argument[1].lower()]
             reader.pos = argument.end()
             reader.repaired("named_arguments")
@@ -87,7 +88,7 @@ def _arguments(reader: Reader) -> tuple[list[Any], dict[str, Any]]:
 
 
 def _argument(reader: Reader) -> Any:
-    label = _LABEL.match(reader.text, reader.pos)
+    label = reader.match(_LABEL, reader.pos)
     if label:
         reader.pos = label.end()
         reader.repaired("sheet_label")
@@ -159,16 +160,7 @@ def _insert(sheet: SheetRef, rest: list[Any], named: dict[str, Any], repairs: li
 
 def cells_of(pairs: Pairs) -> Cells:
     """Return the members of an object as cells; of a name that stands twice, the last."""
-    last: dict[ColumnKey, str] = {}
-    for name, value in pairs:
-        last[column_key(name)] = cell_text(value)
-    return tuple(last.items())
-
-
-def column_key(name: str) -> ColumnKey:
-    """Return a column's index where *name* is one, full-width digits included, else the name."""
-    digits = unicodedata.normalize("NFKC", name).strip()
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 9 else name
+    return tuple({folded(name): cell_text(value) for name, value in pairs}.items())
 
 
 def sheet_ref(value: Any) -> SheetRef:

@@ -4,7 +4,10 @@ import json
 import re
 from typing import Any
 
+from memoir.domain.model_text.cleaning import encodable
 from memoir.domain.table.literals import Bare, Pairs
+
+_PLACEHOLDER = re.compile(r"\.{2,}|…+|。{2,}|[<＜⟨〈][^<>＜＞⟨⟩〈〉]{1,64}[>＞⟩〉]")
 
 
 def cell_text(value: Any) -> str:
@@ -17,7 +20,12 @@ def cell_text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return _json(value)
+    return encodable(_json(value))
+
+
+def is_placeholder(text: str) -> bool:
+    """Tell whether *text* only holds the place of a cell: dots, or a note in angle brackets."""
+    return _PLACEHOLDER.fullmatch(text.strip()) is not None
 
 
 def _json(value: Any) -> str:

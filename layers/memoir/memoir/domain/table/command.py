@@ -20,9 +20,16 @@ UNREADABLE = frozenset(
 )
 
 ColumnKey = int | str
-"""A column by index or by name."""
+"""A column by index, or as it was written: its name, or its index where no column is called so."""
 
 Cells = tuple[tuple[ColumnKey, str], ...]
+
+
+def written_index(key: ColumnKey) -> int | None:
+    """Return the index that *key* is or, in at most 9 digits, says."""
+    if isinstance(key, int):
+        return key
+    return int(key) if key.isascii() and key.isdigit() and len(key) <= 9 else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -258,6 +258,12 @@ def _texts(value: object, path: str, *, code: str, limit: int) -> tuple[str, ...
 def _check_name(name: str, path: str) -> None:
     if not folded(name) or len(name) > MAX_NAME_CHARACTERS:
         raise _invalid(path, f"must be 1 to {MAX_NAME_CHARACTERS} characters that are not all blank")
+    if folded(name).isascii() and folded(name).isdigit():
+        raise RequestInvalid(
+            code="name_is_a_number",
+            path=path,
+            detail=f"{path}: a name of digits alone would be taken for an index; put a word beside them",
+        )
 
 
 def _check_unique(names: Iterable[str], path: str, *, what: str) -> None:

@@ -6,13 +6,25 @@ before a cut is kept.
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
-from memoir.domain.table.call_form import cells_of, column_key, op_of, row_index, sheet_ref
+from memoir.domain.model_text.cleaning import encodable
+from memoir.domain.model_text.cursor import (
+    CLOSE_BRACES,
+    CLOSE_BRACKETS,
+    COLONS,
+    COMMAS,
+    OPEN_BRACES,
+    OPEN_BRACKETS,
+    QUOTES,
+)
+from memoir.domain.table.call_form import cells_of, op_of, row_index, sheet_ref
 from memoir.domain.table.cell import cell_text
 from memoir.domain.table.command import Cells, Command
 from memoir.domain.table.limits import MAX_COMMANDS, MAX_NESTING
 from memoir.domain.table.literals import Bare, Pairs, Reader, Unreadable
+from memoir.domain.table.marks import find_marks
 
 _ALIASES = {
     "op": ("op", "type", "action"),
@@ -21,10 +33,28 @@ _ALIASES = {
     "data": ("set", "data", "values", "cells"),
     "key": ("row_key_value", "rowKeyValue"),
 }
-_WRAPPER = re.compile(r"[{｛]\s{0,200}[\"'“”]?edits[\"'“”]?\s{0,200}[:：]\s{0,200}[\[［]")
-_OP = re.compile(r"[\"'“”]?(?:op|type)[\"'“”]?\s{0,20}[:：]\s{0,20}[\"'“”]?([A-Za-z_]{3,12})")
+_NAME_END = rf"\\{{0,3}}[{QUOTES}]?\s{{0,200}}[{COLONS}]\s{{0,200}}"
+_WRAPPER = re.compile(rf"[{OPEN_BRACES}]\s{{0,200}}[{QUOTES}]?edits{_NAME_END}[\[［]?")
+_OP = re.compile(rf"[{QUOTES}]?(?:op|type|action){_NAME_END}[{QUOTES}]?([A-Za-z_]{{3,12}})")
+
+# What certainly begins edits: an object of ours, also in a list, and also as JSON within a JSON text.
+JSON_EDITS = re.compile(
+    rf"[{QUOTES}]?[\[［\s]{{0,40}}[{OPEN_BRACES}](?:\s|\\n){{0,200}}\\{{0,3}}[{QUOTES}]?"
+    rf"(?:edits|op|type|action){_NAME_END}"
+)
+MAX_STRICT_FAILURES = 8
+"""How often JSON is tried strictly that is none. Each try is one pass: the bound keeps a reply linear."""
+
+
+def _pairs(members: list[tuple[str, Any]]) -> Pairs:
+    """Return the members of an object. An escape may be half of a surrogate pair."""
+    return Pairs(
+        (encodable(name), encodable(value) if type(value) is str else value) for name, value in members
+    )
+
+
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=Pairs, parse_float=Bare, parse_int=Bare, parse_constant=Bare, strict=False
+    object_pairs_hook=_pairs, parse_float=Bare, parse_int=Bare, parse_constant=Bare, strict=False
 )
 
 
@@ -32,13 +62,47 @@ def read_json_edits(reader: Reader, at: int) -> list[Command]:
     """Return the edits of the JSON value at *at*; the reader then stands behind what was read."""
     reader.begin(at)
     try:
-        value, reader.pos = _DECODER.raw_decode(reader.text, at)
-        return [edit_command(edit, at=at) for edit in _edits(value)]
+        value = _strictly(reader, at)
     except RecursionError:
-        _skip_block(reader)
-        return [Command(op="unknown", status="rejected", code="bad_object", at=at)]
-    except ValueError:
+        return [_skip_block(reader, at, "bad_object")]
+    if isinstance(value, str) and JSON_EDITS.match(value):
+        return _edits_of_text(reader, value, at=at)
+    if isinstance(value, str) or reader.text[at] in QUOTES:
+        return read_json_edits(reader, at + 1)  # quotes around JSON that was not made a text
+    if value is None:
         return _read_loosely(reader, at)
+    return [edit_command(edit, at=at) for edit in _edits(value)]
+
+
+def _strictly(reader: Reader, at: int) -> Any:
+    """Return the JSON at *at* and go behind it; None where it is none, or too much was none already."""
+    if reader.strict_failures >= MAX_STRICT_FAILURES:
+        return None
+    try:
+        value, reader.pos = _DECODER.raw_decode(reader.text, at)
+    except ValueError:
+        reader.strict_failures += 1
+        reader.looked.characters += len(reader.text) - at
+        return None
+    reader.looked.characters += reader.pos - at
+    return value
+
+
+def _edits_of_text(reader: Reader, text: str, *, at: int) -> list[Command]:
+    """Return the edits of JSON that stood as a text in the JSON of a reply."""
+    value = _decoded(text)
+    if value is not None:
+        return [edit_command(edit, at=at) for edit in _edits(value)]
+    inner = Reader(text, find_marks(text), looked=reader.looked)
+    return [replace(command, at=at) for command in _read_loosely(inner, 0)]
+
+
+def _decoded(text: str) -> Any:
+    """Return the JSON that *text* is, None where it is none."""
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def plain_edits(edits: list[Any]) -> list[Command]:
@@ -48,9 +112,7 @@ def plain_edits(edits: list[Any]) -> list[Command]:
 
 def edit_command(edit: Any, *, at: int | None = None) -> Command:
     """Return the command that one object of the JSON form is."""
-    if not isinstance(edit, Pairs):
-        return Command(op="unknown", status="rejected", code="bad_object", at=at)
-    if _nesting(edit) > MAX_NESTING:
+    if not isinstance(edit, Pairs) or _nesting(edit) > MAX_NESTING:
         return Command(op="unknown", status="rejected", code="bad_object", at=at)
     members: dict[str, Any] = dict(edit)
     op = op_of(str(_member(members, "op") or "unknown"))
@@ -91,10 +153,10 @@ def _command(op: str, members: dict[str, Any], at: int | None) -> Command:
 
 def _set(data: Any) -> Cells:
     """Return the cells to set. A name twice is a slip of the pen in the call form; here it is two intents."""
-    keys = [column_key(name) for name, _ in data]
-    if len(set(keys)) != len(keys):
+    cells = cells_of(data)
+    if len(cells) != len(data):
         raise Unreadable("column_twice")
-    return cells_of(data)
+    return cells
 
 
 def _where(value: Any) -> Cells:
@@ -110,49 +172,51 @@ def _member(members: dict[str, Any], name: str) -> Any:
 
 
 def _edits(value: Any) -> list[Any]:
+    """Return the edits that *value* is: a list, one, either of them as `edits` or as a JSON text."""
     if isinstance(value, Pairs):
         wrapped = dict(value).get("edits")
-        return wrapped if type(wrapped) is list else [value]
-    return value if isinstance(value, list) else [value]
+        wrapped = _decoded(wrapped) if isinstance(wrapped, str) else wrapped
+        return [value] if wrapped is None else _edits_of(wrapped)
+    return _edits_of(value)
+
+
+def _edits_of(value: Any) -> list[Any]:
+    edits = value if type(value) is list else [value]
+    return [_decoded(edit) if isinstance(edit, str) else edit for edit in edits]
 
 
 def _read_loosely(reader: Reader, at: int) -> list[Command]:
-    wrapper = _WRAPPER.match(reader.text, at)
+    wrapper = reader.match(_WRAPPER, at)
     reader.pos = wrapper.end() if wrapper else at
-    if not wrapper and reader.peek() in "[［":
+    if not wrapper and reader.at(OPEN_BRACKETS):
         reader.pos += 1
     commands: list[Command] = []
     while len(commands) <= MAX_COMMANDS:
         reader.skip_blank()
-        if reader.at_end() or not reader.peek():
+        if reader.at_end():
             break
-        if reader.peek() in ",，;；]］}｝":
+        if reader.at(COMMAS + ";；" + CLOSE_BRACKETS + CLOSE_BRACES):
             reader.pos += 1
             continue
-        if reader.peek() not in "{｛":
+        if not reader.at(OPEN_BRACES):
             break
         start = reader.pos
         reader.begin(start)
         try:
             value = reader.value("object")
         except Unreadable as reason:
-            commands.append(_broken(reader, start, reason.code))
-            _skip_block(reader)
+            commands.append(_skip_block(reader, start, reason.code))
             break
         command = edit_command(value, at=start)
-        commands.append(
-            Command(**{**vars(command), "repairs": tuple(dict.fromkeys(["loose_json", *reader.repairs]))})
-        )
+        commands.append(replace(command, repairs=tuple(dict.fromkeys(["loose_json", *reader.repairs]))))
     return commands
 
 
-def _broken(reader: Reader, start: int, code: str) -> Command:
-    told = _OP.search(reader.text, start, start + 200)
+def _skip_block(reader: Reader, start: int, code: str) -> Command:
+    """Go to the end of the block and return the command that could not be read."""
+    reader.pos = reader.marks.end_of_draft(max(reader.pos, start))
+    told = reader.search(_OP, start, min(start + 200, len(reader.text)))
     return Command(op=op_of(told[1]) if told else "unknown", status="rejected", code=code, at=start)
-
-
-def _skip_block(reader: Reader) -> None:
-    reader.pos = max(reader.pos, reader.marks.next_tag(reader.pos))
 
 
 def _as_read(value: Any) -> Any:

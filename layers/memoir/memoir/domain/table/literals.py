@@ -7,8 +7,23 @@ its string only where what follows can follow a value; else it is text. Nothing 
 import re
 from typing import Any, Literal
 
+from memoir.domain.model_text.cleaning import encodable
+from memoir.domain.model_text.cursor import (
+    CLOSE_BRACES,
+    CLOSE_BRACKETS,
+    CLOSE_PARENTHESES,
+    CLOSERS,
+    COLONS,
+    COMMAS,
+    OPEN_BRACES,
+    OPEN_BRACKETS,
+    QUOTES,
+    Cursor,
+    Looked,
+    Quoted,
+)
 from memoir.domain.table.limits import MAX_NESTING
-from memoir.domain.table.marks import COMMENT_END, EDIT_TAG, Marks
+from memoir.domain.table.marks import COMMENT_END, Marks
 
 Context = Literal["key", "object", "list", "args"]
 
@@ -31,20 +46,8 @@ class Unreadable(Exception):
         self.code = code
 
 
-_CLOSERS = {
-    '"': '"＂',
-    "＂": '"＂',
-    "'": "'",
-    "`": "`",
-    "“": '”“"',
-    "”": '”“"',
-    "‘": "’‘'",
-    "’": "’‘'",
-}
-_STOP = {closers: re.compile(f"[{re.escape(closers)}\\\\]") for closers in set(_CLOSERS.values())}
-_QUOTES = "\"'`“”‘’＂"
 _BLANK = re.compile(r"(?:[\s　]|/\*(?:[^*]|\*(?!/)){0,400}\*/|//[^\n]{0,400}(?=\n))+")
-_SPACES = re.compile(r"[\s　]*")
+_SPACES = re.compile(r"[\s　]*+")
 _KEY = re.compile(
     r"[\s　]{0,200}(?:\"[^\"\n]{1,64}\"|'[^'\n]{1,64}'|`[^`\n]{1,64}`|[“”][^“”\"\n]{1,64}[“”\"]"
     r"|[‘’][^‘’\n]{1,64}[‘’]|＂[^＂\n]{1,64}＂|[\w.-]{1,64})[\s　]{0,20}[:：]"
@@ -53,7 +56,6 @@ _VALUE = re.compile(
     r"[\s　]{0,200}(?:[\"'`“‘＂{\[｛［]|[-+]?\d|null\b|none\b|true\b|false\b|\w{3,12}[ \t]{0,4}[:=：])",
     re.IGNORECASE,
 )
-_KEY_INSIDE = re.compile(f"[{_QUOTES}][ \t]{{0,4}}[\\w.-]{{1,64}}[ \t]{{0,4}}[{_QUOTES}][ \t]{{0,4}}[:：]")
 _BARE_KEY = re.compile(r"[^\s　:：,，{}｛｝\[\]\"'“”‘’`]{1,64}")
 _BARE_STOP = {
     "object": re.compile(r"[,，}｝\])）\n]"),
@@ -63,19 +65,17 @@ _BARE_STOP = {
 _AFTER_CLOSING = re.compile(
     r"[ \t　]*(?:$|[\n;；,，。]|-->|</?table|<!--|//|#|/\*|(?:insert|add|update|delete|remove))", re.I
 )
-_ESCAPES = {'"': '"', "'": "'", "\\": "\\", "/": "/", "n": "\n", "t": "\t", "r": "\r"}
-_HEX = re.compile(r"[0-9A-Fa-f]{4}")
 
 
-class Reader:
+class Reader(Cursor):
     """A cursor over a reply. `repairs` collects what was mended since it was last emptied."""
 
-    def __init__(self, text: str, marks: Marks) -> None:
-        self.text = text
+    def __init__(self, text: str, marks: Marks, *, looked: Looked) -> None:
+        super().__init__(text, looked=looked)
         self.marks = marks
-        self.pos = 0
+        self.strict_failures = 0
         self.repairs: list[str] = []
-        self.limit = len(text)
+        self._refused: dict[tuple[str, Context], Quoted] = {}
 
     def begin(self, position: int) -> None:
         """Go to *position*, where a command or a JSON value begins; forget the repairs of the last."""
@@ -84,13 +84,9 @@ class Reader:
 
     def skip_blank(self) -> None:
         """Go past white space and comments."""
-        blank = _BLANK.match(self.text, self.pos)
+        blank = self.match(_BLANK, self.pos)
         if blank:
             self.pos = blank.end()
-
-    def peek(self) -> str:
-        """Return the character at the cursor, empty at the end."""
-        return self.text[self.pos : self.pos + 1]
 
     def at_end(self) -> bool:
         """Tell whether the command has to end here: the text, the block or the next line's command."""
@@ -98,14 +94,13 @@ class Reader:
         if not following or self.pos == self.marks.next_line_command(self.pos):
             return True
         if following == "<":
-            return bool(EDIT_TAG.match(self.text, self.pos))
+            return self.pos == self.marks.next_tag(self.pos)
         return following == "-" and self.text.startswith(COMMENT_END, self.pos)
 
     def block_is_over(self) -> bool:
         """Tell whether nothing of the block is left, so that the last value may have been cut."""
-        rest = _SPACES.match(self.text, self.pos)
-        position = rest.end() if rest else self.pos
-        return position >= len(self.text) or bool(EDIT_TAG.match(self.text, position))
+        position = self._behind_spaces(self.pos)
+        return position >= len(self.text) or position == self.marks.next_tag(position)
 
     def repaired(self, what: str) -> None:
         """Note a repair, once."""
@@ -114,101 +109,93 @@ class Reader:
 
     def value(self, context: Context, depth: int = 0) -> Any:
         """Read one value. Raises Unreadable."""
-        start = self.peek()
-        if start and start in _CLOSERS:
-            return self._string(context)
-        if start and start in "{｛":
+        if self.at(QUOTES):
+            return self._joined_strings(context)
+        if self.at(OPEN_BRACES):
             return self._object(depth + 1)
-        if start and start in "[［":
+        if self.at(OPEN_BRACKETS):
             return self._list(depth + 1)
         return self._bare(context)
 
+    def _joined_strings(self, context: Context) -> str:
+        """Read a string and those that a `+` joins to it. Quotes within would make the joints a guess."""
+        parts = [self._string(context)]
+        while self.go_to_joined():
+            parts.append(self._string(context))
+            self.repaired("concatenated")
+        if len(parts) > 1 and "inner_quotes" in self.repairs:
+            raise Unreadable("ambiguous_quotes")
+        return "".join(parts)
+
     def _string(self, context: Context) -> str:
         opener = self.text[self.pos]
-        closers = _CLOSERS[opener]
         if opener != '"':
             self.repaired("quote_style")
-        start = position = self.pos + 1
+        start = self.pos + 1
         limit = self.marks.string_limit(start)
-        parts: list[str] = []
-        inner = False
-        while True:
-            stop = _STOP[closers].search(self.text, position, limit)
-            if stop is None:
-                self.pos = limit
-                by_command = limit == self.marks.next_line_command(start) < len(self.text)
-                raise Unreadable("unterminated_string" if by_command else "truncated")
-            if stop[0] == "\\":
-                parts.append(self.text[position : stop.start()])
-                position = self._escape(stop.start(), parts)
-            elif self._may_end(stop.end(), context, limit):
-                parts.append(self.text[position : stop.start()])
-                break
-            else:
-                inner = True
-                parts.append(self.text[position : stop.end()])
-                position = stop.end()
-        if inner:
+        refused = self._refused.get((CLOSERS[opener], context))
+        if refused and refused.start <= start <= refused.end:
+            quoted: Quoted | None = self.quoted_within(refused)
+        else:
+            quoted = self.quoted(limit=limit, ends=lambda position: self._may_end(position, context, limit))
+        if quoted is None:
+            self.pos = limit
+            by_command = limit == self.marks.next_line_command(start) < len(self.text)
+            raise Unreadable("unterminated_string" if by_command else "truncated")
+        if quoted.inner_quotes:
             self.repaired("inner_quotes")
-            if _KEY_INSIDE.search(self.text, start, stop.start()):
+            if self.marks.holds_key(start, quoted.end):
+                self._refused[CLOSERS[opener], context] = quoted
+                self.pos = start  # another block may begin within what it swallowed
                 raise Unreadable("ambiguous_quotes")
-        self.pos = stop.end()
-        return _joined("".join(parts))
+        return encodable(self.unescaped(start, quoted.end))
 
-    def _escape(self, position: int, parts: list[str]) -> int:
-        """Append what the backslash at *position* stands for; return where the text goes on."""
-        following = self.text[position + 1 : position + 2]
-        if following == "u" and (digits := _HEX.match(self.text, position + 2)):
-            parts.append(chr(int(digits[0], 16)))
-            return position + 6
-        if following in _ESCAPES and following:
-            parts.append(_ESCAPES[following])
-            return position + 2
-        parts.append("\\")
-        return position + 1
+    def _behind_spaces(self, position: int) -> int:
+        spaces = self.match(_SPACES, position)
+        return spaces.end() if spaces else position
 
     def _may_end(self, position: int, context: Context, limit: int) -> bool:
         """Tell whether what follows a quote can follow a value."""
-        spaces = _SPACES.match(self.text, position)
-        position = spaces.end() if spaces else position
+        position = self._behind_spaces(position)
         if position >= limit or self.text.startswith(COMMENT_END, position):
             return True
         following = self.text[position]
         if context == "key":
-            return following in ":："
-        if following in ")）":
-            return bool(_AFTER_CLOSING.match(self.text, position + 1))
-        if following in "]］}｝":
+            return following in COLONS
+        if following in CLOSE_PARENTHESES:
+            return self._closes_command(position + 1)
+        if following in COMMAS:
+            return self._comma_ends(position + 1, _KEY if context == "object" else _VALUE)
+        return following in CLOSE_BRACKETS + CLOSE_BRACES
+
+    def _closes_command(self, position: int) -> bool:
+        return self.match(_AFTER_CLOSING, position) is not None
+
+    def _comma_ends(self, position: int, wanted: re.Pattern[str]) -> bool:
+        """Tell whether behind a comma the next member or value stands, or the end of all."""
+        if self.match(wanted, position):
             return True
-        if following in ",，":
-            wanted = _KEY if context == "object" else _VALUE
-            after = _SPACES.match(self.text, position + 1)
-            closes = self.text[after.end() : after.end() + 1] if after else ""
-            return bool(wanted.match(self.text, position + 1)) or (bool(closes) and closes in "}｝]］)）")
-        return False
+        closes = self.text[(behind := self._behind_spaces(position)) : behind + 1]
+        return closes != "" and closes in CLOSE_BRACES + CLOSE_BRACKETS + CLOSE_PARENTHESES
 
     def _bare(self, context: Context) -> Bare:
         stops = _BARE_STOP[context]
         position = self.pos
         end = self.marks.string_limit(position)
-        while stop := stops.search(self.text, position, end):
-            if (stop[0] in ",，" and context == "object" and not self._comma_ends(stop.end())) or (
-                stop[0] in ")）" and context == "object" and not _AFTER_CLOSING.match(self.text, stop.end())
-            ):
-                position = stop.end()
-            else:
+        while stop := self.search(stops, position, end):
+            is_text = context == "object" and (
+                (stop[0] in COMMAS and not self._comma_ends(stop.end(), _KEY))
+                or (stop[0] in CLOSE_PARENTHESES and not self._closes_command(stop.end()))
+            )
+            if not is_text:
                 end = stop.start()
                 break
-        word = Bare(self.text[self.pos : end].strip(" \t\r\n　"))
-        if stop is None and self.text.startswith(COMMENT_END, max(self.pos, end - len(COMMENT_END))):
-            word = Bare(word.removesuffix(COMMENT_END).strip())
+            position = stop.end()
+        word = self.text[self.pos : end].strip(" \t\r\n　")
+        if stop is None:
+            word = word.removesuffix(COMMENT_END).rstrip()
         self.pos = end
-        return word
-
-    def _comma_ends(self, position: int) -> bool:
-        after = _SPACES.match(self.text, position)
-        closes = self.text[after.end() : after.end() + 1] if after else ""
-        return bool(_KEY.match(self.text, position)) or (bool(closes) and closes in "}｝")
+        return Bare(word)
 
     def _object(self, depth: int) -> Pairs:
         if depth > MAX_NESTING:
@@ -217,18 +204,17 @@ class Reader:
         pairs = Pairs()
         while True:
             self.skip_blank()
-            following = self.peek()
-            if following and following in "}｝":
+            if self.at(CLOSE_BRACES):
                 self.pos += 1
                 return pairs
-            if self.at_end() or following in ")）":
+            if self.at_end() or self.at(CLOSE_PARENTHESES):
                 return self._unclosed(pairs)
-            if following in ",，":
+            if self.at(COMMAS):
                 self.pos += 1
                 continue
             name = self._key()
             self.skip_blank()
-            if not self.peek() or self.peek() not in ":：=":
+            if not self.at(COLONS + "="):
                 raise self._cut_or("bad_object")
             self.pos += 1
             self.skip_blank()
@@ -243,9 +229,9 @@ class Reader:
         return pairs
 
     def _key(self) -> str:
-        if self.peek() in _CLOSERS:
+        if self.at(QUOTES):
             return self._string("key")
-        bare = _BARE_KEY.match(self.text, self.pos)
+        bare = self.match(_BARE_KEY, self.pos)
         if bare is None:
             raise self._cut_or("bad_object")
         self.pos = bare.end()
@@ -258,13 +244,12 @@ class Reader:
         values: list[Any] = []
         while True:
             self.skip_blank()
-            following = self.peek()
-            if following and following in "]］":
+            if self.at(CLOSE_BRACKETS):
                 self.pos += 1
                 return values
             if self.at_end():
                 raise self._cut_or("bad_object")
-            if following in ",，":
+            if self.at(COMMAS):
                 self.pos += 1
                 continue
             before = self.pos
@@ -274,10 +259,3 @@ class Reader:
 
     def _cut_or(self, code: str) -> Unreadable:
         return Unreadable("truncated" if self.block_is_over() else code)
-
-
-def _joined(text: str) -> str:
-    """Join the halves of surrogate pairs that were written as escapes; a lone half becomes U+FFFD."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

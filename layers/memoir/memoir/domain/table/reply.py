@@ -3,49 +3,62 @@
 import html
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from memoir.domain.model_text import clean_model_text
+from memoir.domain.model_text.cleaning import clean_model_text
+from memoir.domain.model_text.cursor import OPEN_BRACES, OPEN_BRACKETS, Looked
+from memoir.domain.model_text.marks import ANY_TAG, EDIT_TAG, REASONING_TAG
+from memoir.domain.model_text.reasoning import (
+    REASONING_UNCLOSED,
+    REASONING_UNOPENED,
+    ReasoningWalk,
+    closes_reasoning,
+)
 from memoir.domain.table.call_form import op_of, read_call
 from memoir.domain.table.command import SOURCE_CHARACTERS, Command
-from memoir.domain.table.json_form import read_json_edits
+from memoir.domain.table.json_form import JSON_EDITS, read_json_edits
 from memoir.domain.table.limits import MAX_COMMANDS
 from memoir.domain.table.literals import Reader
-from memoir.domain.table.marks import COMMAND, EDIT_TAG, REASONING_TAG, find_marks
-
-_OUTSIDE = re.compile(f"{EDIT_TAG.pattern}|{REASONING_TAG.pattern}", re.IGNORECASE)
+from memoir.domain.table.marks import COMMAND, COMMENT_END, find_marks
 
 # What may stand before a command: separators, bullets, numbers, quote marks, fences, comment marks, left-over
 # brackets of a JSON form.
 _PREFIX = re.compile(
     r"[;；,，、\]］}｝]|[-*•>](?=[ \t　])|\d{1,3}[.)、．](?!\d)|>|`{3,}\w{0,20}|~{3,}\w{0,20}|<!--|-->"
 )
-_SPACES = re.compile(r"[ \t\r　]+")
+_OPENER = re.compile(f"[{re.escape(OPEN_BRACES + OPEN_BRACKETS)}]")
+_LINE_IS_OVER = re.compile(r"[ \t　\]］}｝;；,，。.]*+(?:$|[\n`~]|-->|</?table)", re.IGNORECASE)
 _ENTITY_QUOTE = re.compile(r"&(?:quot|apos|#34|#39|#x22|#x27);", re.IGNORECASE)
 _ENTITY_TAG = re.compile(r"&lt;table[_-]?edit", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """The commands of a reply, in text order, the number of its blocks, and what was noticed (`flags`)."""
+    """The commands of a reply, in text order, the number of its blocks, and what was noticed (`flags`).
+
+    `looked`: how many characters were looked at to read it; it grows as the text does.
+    """
 
     commands: tuple[Command, ...]
     blocks: int
     flags: tuple[str, ...] = ()
+    looked: int = field(default=0, compare=False)
 
 
 def read_reply(text: str, *, finish_reason: str | None = None) -> Reply:
     """Return the edits that *text*, a finished reply, holds. Never raises; linear in the length of *text*.
 
     Flags: `truncated` (a block is not closed, or *finish_reason* is `length`), `reasoning_unclosed`,
-    `entities_decoded`, `too_many_commands`. Text outside blocks is never an edit.
+    `reasoning_unopened`, `entities_decoded`, `repeated_block`, `too_many_commands`. Text outside blocks is
+    never an edit.
     """
     text = clean_model_text(text)
     flags: list[str] = []
-    if not EDIT_TAG.search(text) and _ENTITY_TAG.search(text):
-        text = html.unescape(text)
-        flags.append("entities_decoded")
-    elif _ENTITY_QUOTE.search(text) and (block := EDIT_TAG.search(text)) and '"' not in text[block.end() :]:
+    if not (block := EDIT_TAG.search(text)):
+        if _ENTITY_TAG.search(text):
+            text = html.unescape(text)
+            flags.append("entities_decoded")
+    elif '"' not in text[block.end() :] and _ENTITY_QUOTE.search(text):
         text = text[: block.end()] + _ENTITY_QUOTE.sub(
             lambda mark: html.unescape(mark[0]), text[block.end() :]
         )
@@ -58,9 +71,11 @@ def read_reply(text: str, *, finish_reason: str | None = None) -> Reply:
 class _Scan:
     def __init__(self, text: str, flags: list[str]) -> None:
         self.text = text
-        self.flags = flags
+        self.flags = [*flags]
+        self.flags_of_text = flags
         self.marks = find_marks(text)
-        self.reader = Reader(text, self.marks)
+        self.reasoning = ReasoningWalk(text)
+        self.reader = Reader(text, self.marks, looked=Looked(characters=len(text)))
         self.commands: list[Command] = []
         self.blocks = 0
         self.seen: set[str] = set()
@@ -68,57 +83,68 @@ class _Scan:
     def run(self) -> Reply:
         """Go through the text: reasoning is passed over, blocks are read."""
         position = 0
-        while tag := _OUTSIDE.search(self.text, position):
-            position = tag.end()
-            edit, reasoning = EDIT_TAG.match(tag[0]), REASONING_TAG.match(tag[0])
-            if edit and not edit[1]:
-                position = self._block(position)
-            elif reasoning and reasoning[1]:  # closed but never opened: all before it was reasoning
-                self._forget()
-            elif reasoning:
-                position = self._after_reasoning(position)
-        if len(self.commands) >= MAX_COMMANDS and "too_many_commands" in self.flags:
-            self.commands = self.commands[: MAX_COMMANDS + 1]
+        while tag := self.reader.search(ANY_TAG, position, len(self.text)):
+            if not tag["edit"]:
+                position = self._pass_reasoning(tag)
+            elif tag["edit_shut"]:
+                position = tag.end()
+            else:
+                position = self._block(tag.end())
+        told = (flag for flag in self.reasoning.flags if flag in (REASONING_UNCLOSED, REASONING_UNOPENED))
         return Reply(
-            commands=tuple(self.commands), blocks=self.blocks, flags=tuple(dict.fromkeys(self.flags))
+            commands=tuple(self.commands),
+            blocks=self.blocks,
+            flags=tuple(dict.fromkeys([*self.flags, *told])),
+            looked=self.reader.looked.characters,
         )
 
-    def _after_reasoning(self, position: int) -> int:
-        for tag in REASONING_TAG.finditer(self.text, position):
-            if tag[1]:
-                return tag.end()
-        self.flags.append("reasoning_unclosed")
-        return len(self.text)
-
-    def _forget(self) -> None:
-        self.commands, self.blocks = [], 0
-        self.seen = set()
-        self.flags = [flag for flag in self.flags if flag == "entities_decoded"]
+    def _pass_reasoning(self, tag: re.Match[str]) -> int:
+        """Return where the text goes on behind *tag* and what it opens; forget drafts that it ends."""
+        passed = self.reasoning.take(tag)
+        self.reader.looked.characters += passed.end - tag.start()
+        if passed.forgets:
+            self.commands, self.blocks = [], 0
+            self.seen = set()
+            self.flags = [*self.flags_of_text]
+        return passed.end
 
     def _block(self, position: int) -> int:
         """Read the block that begins at *position* and return where the text after it goes on."""
         before, start = len(self.commands), position
         fresh = True
-        while True:
-            if spaces := _SPACES.match(self.text, position):
-                position = spaces.end()
-            if position >= len(self.text):
-                self.flags.append("truncated")
-                break
-            if self.text[position] == "\n":
-                position, fresh = position + 1, True
-                continue
-            if tag := EDIT_TAG.match(self.text, position):
-                if tag[1]:
-                    break
+        while position < len(self.text):
+            if self.text[position].isspace():
+                fresh = fresh or self.text[position] == "\n"
+                position += 1
+            elif position == self.marks.next_close(position):
+                self._close_block(before, self.text[start:position])
+                return self.text.index(">", position) + 1
+            elif position == self.marks.next_open(position):
                 if len(self.commands) > before:
                     break  # the next block; this one was not closed
-                position = start = tag.end()
-                continue
-            position, fresh = self._item(position, fresh)
+                position = start = self.text.index(">", position) + 1
+            elif position == self.marks.next_reasoning(position):
+                within = self._reasoning_within(position)
+                if within is None:
+                    self.flags.append("truncated")
+                    break
+                position = within
+            else:
+                position, fresh = self._item(position, fresh)
+        if position >= len(self.text):
+            self.flags.append("truncated")
         self._close_block(before, self.text[start:position])
-        closing = EDIT_TAG.match(self.text, position)
-        return closing.end() if closing and closing[1] else position
+        return position
+
+    def _reasoning_within(self, position: int) -> int | None:
+        """Return where a block goes on behind reasoning in it; None where the block itself is reasoning."""
+        tag = REASONING_TAG.match(self.text, position)
+        if tag is None or tag["channel"]:
+            return None
+        if not closes_reasoning(tag):
+            return self._pass_reasoning(tag)
+        is_closed = self.marks.next_close(position) < self.marks.next_open(position)
+        return tag.end() if is_closed else None
 
     def _close_block(self, before: int, content: str) -> None:
         key = "".join(content.split())
@@ -127,8 +153,10 @@ class _Scan:
             self.flags.append("repeated_block")
             return
         self.seen.add(key)
-        for index in range(before, len(self.commands)):
-            self.commands[index] = replace(self.commands[index], block=self.blocks)
+        if self.blocks:
+            self.commands[before:] = [
+                replace(command, block=self.blocks) for command in self.commands[before:]
+            ]
         self.blocks += 1
 
     def _item(self, position: int, fresh: bool) -> tuple[int, bool]:
@@ -136,30 +164,30 @@ class _Scan:
         text = self.text
         if fresh and (command := COMMAND.match(text, position)):
             return self._take(position, lambda: [read_call(self.reader, command)]), True
-        if fresh and text[position] in "{[｛［":
+        if fresh and (text[position] in OPEN_BRACES + OPEN_BRACKETS or JSON_EDITS.match(text, position)):
             return self._take(position, lambda: read_json_edits(self.reader, position)), True
         if text.startswith(("//", "#", "/*"), position):
-            return self._prose(position), True
+            return self._comment(position), True
         if prefix := _PREFIX.match(text, position):
-            return prefix.end(), True if prefix[0] in ("<!--", "-->") else fresh
+            return prefix.end(), True if prefix[0] in ("<!--", COMMENT_END) else fresh
         return self._prose(position), False
 
     def _take(self, position: int, read: Callable[[], list[Command]]) -> int:
         if len(self.commands) >= MAX_COMMANDS:
-            if "too_many_commands" not in self.flags:
-                self.flags.append("too_many_commands")
-                self._add(Command(op="unknown", status="rejected", code="too_many_commands", at=position))
-            return self._end_of_block(position)
+            return self._refuse_more(Command(op="unknown", at=position))
         for command in read():
             if len(self.commands) >= MAX_COMMANDS:
-                self.flags.append("too_many_commands")
-                self._add(Command(op=command.op, status="rejected", code="too_many_commands", at=command.at))
-                return self._end_of_block(position)
+                return self._refuse_more(command)
             self._add(command)
         return max(self.reader.pos, position + 1)
 
-    def _end_of_block(self, position: int) -> int:
-        return self.marks.next_tag(position)
+    def _refuse_more(self, command: Command) -> int:
+        """Report the first command beyond the limit, and go to the end of the block."""
+        at = command.at or 0
+        if "too_many_commands" not in self.flags:
+            self.flags.append("too_many_commands")
+            self._add(Command(op=command.op, status="rejected", code="too_many_commands", at=at))
+        return self.marks.end_of_draft(at)
 
     def _add(self, command: Command) -> None:
         if command.status != "read" and command.at is not None:
@@ -168,13 +196,38 @@ class _Scan:
             command = replace(command, src=src.rstrip())
         self.commands.append(command)
 
-    def _prose(self, position: int) -> int:
-        """Pass over a line that is no command; commands that it mentions are reported as ignored."""
-        line_end = self.text.find("\n", position)
-        end = min(line_end if line_end >= 0 else len(self.text), self.marks.next_tag(position))
+    def _comment(self, position: int) -> int:
+        end = self._end_of_line(position)
         if self.text.startswith("/*", position):
-            closed = self.text.find("*/", position, self.marks.next_tag(position))
-            end = closed + 2 if closed >= 0 else end
+            end = self.marks.comment_end(position) or end
+        return self._pass_words(position, end)
+
+    def _prose(self, position: int) -> int:
+        """Pass over a line that is no command, up to edits as JSON that end it."""
+        end = self._end_of_line(position)
+        for opener in _OPENER.finditer(self.text, position, end):
+            if self.reader.match(JSON_EDITS, at := opener.start()):
+                self._pass_words(position, at)
+                return self._take(at, lambda: self._json_behind_words(at))
+        return self._pass_words(position, end)
+
+    def _json_behind_words(self, at: int) -> list[Command]:
+        """Return the edits of the JSON behind words. With words behind it too, it is only mentioned."""
+        commands = read_json_edits(self.reader, at)
+        if self.reader.match(_LINE_IS_OVER, self.reader.pos):
+            return commands
+        return [
+            Command(op=command.op, status="ignored", code="inline_mention", at=at) for command in commands
+        ]
+
+    def _end_of_line(self, position: int) -> int:
+        end = min(self.marks.next_tag(position), self.marks.next_reasoning(position))
+        line_end = self.text.find("\n", position, end)
+        return line_end if line_end >= 0 else end
+
+    def _pass_words(self, position: int, end: int) -> int:
+        """Pass over words up to *end*; commands that they mention are reported as ignored."""
+        self.reader.looked.characters += end - position
         for mention in COMMAND.finditer(self.text, position, end):
             if len(self.commands) < MAX_COMMANDS:
                 self.reader.begin(end)

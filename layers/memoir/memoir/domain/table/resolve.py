@@ -5,7 +5,7 @@ What is settled here can be applied to a fresher table after a conflict without 
 
 from dataclasses import dataclass, replace
 
-from memoir.domain.table.command import Command
+from memoir.domain.table.command import Command, written_index
 from memoir.domain.table.document import TableDocument, folded
 
 
@@ -75,7 +75,7 @@ def _settled(command: Command, *, shown: Shown | None, inserted: dict[str, int])
     before = inserted.get(sheet.name, 0)
     if behind < before:
         return replace(edit, new_row=behind)
-    first_cell = any(key == 0 for key, _ in command.cells)
+    first_cell = any(written_index(key) == 0 for key, _ in command.cells)
     if command.op == "update" and behind == 0 and before == 0 and not command.expect and first_cell:
         return replace(edit, becomes_insert=True)
     return replace(edit, code="row_out_of_range")
@@ -88,9 +88,10 @@ def _shown_sheet(command: Command, shown: Shown | None) -> ShownSheet | None:
     if shown is None:
         return ShownSheet(name=ref.name or "", row_ids=())
     wanted = folded(ref.name) if ref.name is not None else None
-    if ref.index is not None:
-        if ref.index >= len(shown):
-            return None
-        sheet = shown[ref.index]
-        return sheet if wanted is None or folded(sheet.name) == wanted else None
-    return next((sheet for sheet in shown if folded(sheet.name) == wanted), None)
+    if ref.index is None or wanted is None:
+        name = wanted if ref.index is None else str(ref.index)
+        named = next((sheet for sheet in shown if folded(sheet.name) == name), None)
+        if named or ref.index is None:
+            return named
+    sheet = shown[ref.index] if ref.index < len(shown) else None
+    return sheet if sheet and wanted in (None, folded(sheet.name)) else None

@@ -2,10 +2,9 @@
 
 import re
 
+from memoir.domain.model_text.marks import without_live_marks
 from memoir.domain.table.document import Sheet, TableDocument
 
-# What would end the block or the comment around it, or begin one, when the model copies a cell.
-_MARK = re.compile(r"<(?=/?\s*table[_-]?edit)|<(?=!--)|(?<=--)>", re.IGNORECASE)
 _BREAKS = re.compile(r"\r\n|[\n\r\u2028\u2029]")
 
 
@@ -13,7 +12,7 @@ def memory_table_text(document: TableDocument) -> str:
     """Return the text of *document*: for each sheet `* index:name`, a header, and rows with their index.
 
     Equal tables give equal bytes. In the text alone, a line break becomes a space, `,` becomes `，`, and
-    marks of edit blocks and comments are broken up. No sheets: empty.
+    marks of edits, comments, reasoning and chat templates are broken up. No sheets: empty.
     """
     return "\n".join(_sheet_text(index, sheet) for index, sheet in enumerate(document.sheets))
 
@@ -25,5 +24,4 @@ def _sheet_text(index: int, sheet: Sheet) -> str:
 
 
 def _cell(text: str) -> str:
-    text = _BREAKS.sub(" ", text).replace(",", "，")
-    return _MARK.sub(lambda mark: "‹" if mark[0] == "<" else "›", text)
+    return without_live_marks(_BREAKS.sub(" ", text).replace(",", "，"))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from memoir.domain.model_text import clean_model_text
+from memoir.domain.model_text.cleaning import clean_model_text
 
 SUMMARY = "summary"
 DIARY = "entry"

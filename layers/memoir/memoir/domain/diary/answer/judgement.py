@@ -17,6 +17,7 @@ from memoir.domain.diary.prompt.instructions import echoes_instructions
 from memoir.domain.diary.prompt.language import is_other_language
 from memoir.domain.diary.prompt.prompt import DiaryPrompt
 from memoir.domain.language_model import FinishReason
+from memoir.domain.model_text.cleaning import is_blank
 
 
 class Outcome(StrEnum):
@@ -142,8 +143,11 @@ def _judged(
     cut_field = _cut_field(reading, finish=finish)
     if cut_field == SUMMARY:
         return _rejected(_code_of_cut(finish), retry=_retry_of_cut(finish))
-    summary = (reading.summary or "").strip()
-    diary = "" if cut_field == DIARY else (reading.diary or "").strip()
+    summary = _shown(reading.summary)
+    diary = "" if cut_field == DIARY else _shown(reading.diary)
+    repeats = bool(diary) and same_text(diary, summary)
+    if repeats:
+        diary = ""
     code = _flaw(reading, summary=summary, diary=diary, prompt=prompt, rules=rules)
     if code:
         return _rejected(code)
@@ -153,6 +157,8 @@ def _judged(
         if not diary:
             return Judgement(outcome=Outcome.NOTHING_NEW, code=Code.SAME_AS_PREVIOUS)
         judged = replace(judged, flags=("summary_unchanged", *judged.flags))
+    if repeats:
+        judged = replace(judged, flags=("diary_repeats_summary", *judged.flags))
     if rules.language is LanguageRule.WARN and _in_other_language(summary, diary, prompt=prompt):
         judged = replace(judged, flags=("language_differs", *judged.flags))
     return judged
@@ -172,7 +178,12 @@ def _unread(reading: DiaryReading, *, finish: FinishReason) -> Judgement:
 
 def _says_nothing_new(reading: DiaryReading) -> bool:
     texts = (reading.summary or "") + (reading.diary or "")
-    return reading.nothing_new and not texts.strip() and not reading.wrong_types
+    return reading.nothing_new and is_blank(texts) and not reading.wrong_types
+
+
+def _shown(text: str | None) -> str:
+    """Return *text* trimmed; empty where it shows nothing, as zero-width characters alone do."""
+    return "" if text is None or is_blank(text) else text.strip()
 
 
 def _nothing_new(reading: DiaryReading) -> Judgement:
@@ -185,9 +196,12 @@ def _nothing_new(reading: DiaryReading) -> Judgement:
 def _cut_field(reading: DiaryReading, *, finish: FinishReason) -> str:
     """Return the field that the end of the text cut, by the text and the finish reason together.
 
-    A string without an end is cut whatever the model says. A whole value at the very end of the text is cut
-    only where the model ran out of tokens: its last quote may be a character's.
+    A string without an end is cut whatever the model says, unless the model stopped by itself behind the last
+    brace: then it forgot the quote. A whole value at the very end of the text is cut only where the model ran
+    out of tokens: its last quote may be a character's.
     """
+    if reading.quote_missing and finish is FinishReason.STOP:
+        return ""
     if reading.cut or (finish is FinishReason.LENGTH and reading.open_field):
         return reading.open_field
     return ""

@@ -13,7 +13,19 @@ from enum import StrEnum
 from typing import Any
 
 from memoir.domain.diary.answer.fields import KNOWN_NAMES
-from memoir.domain.model_text import clean_model_text
+from memoir.domain.model_text.cursor import (
+    CLOSE_BRACES,
+    CLOSE_BRACKETS,
+    CLOSERS,
+    COLONS,
+    COMMAS,
+    OPEN_BRACES,
+    OPEN_BRACKETS,
+    QUOTES,
+    Cursor,
+    Looked,
+    end_of_nested,
+)
 
 
 class Ending(StrEnum):
@@ -28,52 +40,41 @@ class Ending(StrEnum):
 class LooseObject:
     """The whole members of an object, how it ends, and the member that the end of the text may have cut.
 
-    *last_name* is empty where the text ends in the name of a further one.
+    *last_name* is empty where the text ends in the name of a further one. *unquoted*: where the end of the
+    text cut a string, what it is if only its quote was forgotten before the last brace; else None.
     """
 
     members: dict[str, Any]
     ending: Ending
     last_name: str
+    unquoted: str | None = None
 
 
-_CLOSERS = {
-    '"': '"',
-    "'": "'",
-    "`": "`",
-    "“": '”“"＂',
-    "”": '”“"＂',
-    "‘": "’‘'",
-    "’": "’‘'",
-    "＂": '＂"',
-}
-_QUOTES = "\"'`“”‘’＂"
 _NAMES = "|".join(sorted(KNOWN_NAMES, key=len, reverse=True))
 # Blanks are taken possessively: a run of them is looked at once, whatever follows.
-_NEXT_MEMBER = rf"[{_QUOTES}]?(?:{_NAMES})[{_QUOTES}]?\s*+[:：]|\"[A-Za-z_]\w{{0,39}}\"\s*+:"
+_NEXT_MEMBER = rf"[{QUOTES}]?(?:{_NAMES})[{QUOTES}]?\s*+[:：]|\"[A-Za-z_]\w{{0,39}}\"\s*+:"
 _BEGINNINGS = "|".join(
     sorted(
         {name[:length] for name in KNOWN_NAMES for length in range(1, len(name) + 1)}, key=len, reverse=True
     )
 )
-_CUT_NAME = rf"[{_QUOTES}](?:(?:{_BEGINNINGS})[{_QUOTES}]?)?\s*+\Z"
+_CUT_NAME = rf"[{QUOTES}](?:(?:{_BEGINNINGS})[{QUOTES}]?)?\s*+\Z"
 _AFTER_VALUE = re.compile(
     rf"\s*+(?:[}}\]｝］]|[,，]\s*+(?:[}}\]｝］]|\Z|{_NEXT_MEMBER}|{_CUT_NAME})|(?:`{{3,}}+|~{{3,}}+)?\s*+\Z)",
     re.IGNORECASE,
 )
-_AFTER_ITEM = re.compile(rf"\s*+(?:[\]］]|[,，]\s*+[{_QUOTES}\]］]|\Z)")
-_SWALLOWED = re.compile(rf"[{_QUOTES}](?:{_NAMES})[{_QUOTES}]\s*+[:：]", re.IGNORECASE)
-_STRING_MARKS = {opener: re.compile(rf"\\.|[{closers}]", re.DOTALL) for opener, closers in _CLOSERS.items()}
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[\"'\\/bfnrt])")
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "", "f": ""}
+_AFTER_ITEM = re.compile(rf"\s*+(?:[\]］]|[,，]\s*+[{QUOTES}\]］]|\Z)")
+_SWALLOWED = re.compile(rf"[{QUOTES}](?:{_NAMES})[{QUOTES}]\s*+[:：]", re.IGNORECASE)
 _BLANKS = re.compile(r"\s*+")
 _BARE = re.compile(r"[\w.+-]{1,64}")
 _LITERALS = {"true": True, "false": False, "null": None, "none": None}
-_NESTED_MARK = re.compile(r'["\\{}\[\]]')
+_MAX_NAME = 80
+_LAST_BRACE = re.compile(r"[}｝]\s*+(?:`{3,}+\s*+)?\Z")
 
 
-def read_loose_object(text: str, start: int) -> LooseObject | None:
+def read_loose_object(text: str, start: int, *, looked: Looked) -> LooseObject | None:
     """Return the object whose brace stands at *start*, or None where its members cannot be told apart."""
-    return _Reader(text=text, position=start + 1).read()
+    return _Reader(text, start + 1, looked=looked).read()
 
 
 class _Unreadable(Exception):
@@ -81,145 +82,123 @@ class _Unreadable(Exception):
 
 
 class _CutOff(Exception):
-    """The text ends inside a value."""
+    """The text ends inside a value. *unquoted*: see LooseObject."""
+
+    def __init__(self, unquoted: str | None = None) -> None:
+        super().__init__()
+        self.unquoted = unquoted
 
 
-class _Reader:
+class _Reader(Cursor):
     """One pass over one object."""
-
-    def __init__(self, *, text: str, position: int) -> None:
-        self.text = text
-        self.position = position
 
     def read(self) -> LooseObject | None:
         members: dict[str, Any] = {}
         name = ""
         try:
             while True:
-                mark = self.next_mark()
-                if not mark or self.text.startswith(("```", "~~~"), self.position):
+                self.skip_blanks()
+                if not self.peek() or self.text.startswith(("```", "~~~"), self.pos):
                     return LooseObject(members=members, ending=Ending.UNCLOSED, last_name=name)
-                if mark in "}｝":
+                if self.at(CLOSE_BRACES):
                     return LooseObject(members=members, ending=Ending.CLOSED, last_name=name)
-                if mark in ",，":
-                    self.position += 1
+                if self.at(COMMAS):
+                    self.pos += 1
                     continue
                 name = ""  # where the text ends within a name, every member before it is whole
                 name = self.name()
                 members[name] = self.value()
-        except _CutOff:
-            return LooseObject(members=members, ending=Ending.CUT, last_name=name)
+        except _CutOff as cut:
+            return LooseObject(members=members, ending=Ending.CUT, last_name=name, unquoted=cut.unquoted)
         except _Unreadable:
             return None
 
-    def next_mark(self) -> str:
-        """Step over blanks and return the character there, empty at the end of the text."""
-        blanks = _BLANKS.match(self.text, self.position)
-        self.position = blanks.end() if blanks else self.position
-        return self.text[self.position : self.position + 1]
+    def skip_blanks(self) -> None:
+        blanks = self.match(_BLANKS, self.pos)
+        self.pos = blanks.end() if blanks else self.pos
 
     def name(self) -> str:
-        mark = self.next_mark()
-        if mark and mark in _QUOTES:
-            closing = _STRING_MARKS[mark].search(self.text, self.position + 1, self.position + 80)
-            if closing is None or closing[0].startswith("\\"):
-                raise self.cut_or_unreadable(within=80)
-            name = self.text[self.position + 1 : closing.start()]
-            self.position = closing.end()
+        if self.at(QUOTES):
+            closers = CLOSERS[self.peek()]
+            end = min(self.pos + _MAX_NAME, len(self.text))
+            closing = next((at for at in range(self.pos + 1, end) if self.text[at] in closers), None)
+            if closing is None:
+                raise _CutOff if end == len(self.text) else _Unreadable
+            name = self.text[self.pos + 1 : closing]
+            self.pos = closing + 1
         else:
-            bare = _BARE.match(self.text, self.position)
+            bare = self.match(_BARE, self.pos)
             if bare is None:
                 raise _Unreadable
             name = bare[0]
-            self.position = bare.end()
-        colon = self.next_mark()
-        if not colon:
+            self.pos = bare.end()
+        self.skip_blanks()
+        if not self.peek():
             raise _CutOff
-        if colon not in ":：":
+        if not self.at(COLONS):
             raise _Unreadable
-        self.position += 1
+        self.pos += 1
         return name
 
-    def cut_or_unreadable(self, *, within: int) -> Exception:
-        return _CutOff() if len(self.text) - self.position <= within else _Unreadable()
-
     def value(self) -> Any:
-        mark = self.next_mark()
-        if not mark:
+        self.skip_blanks()
+        if not self.peek():
             raise _CutOff
-        if mark in _QUOTES:
+        if self.at(QUOTES):
             return self.string(_AFTER_VALUE)
-        if mark in "[［":
+        if self.at(OPEN_BRACKETS):
             return self.list()
-        if mark in "{｛":
-            return self.nested()
-        return self.bare()
+        return self.nested() if self.at(OPEN_BRACES) else self.bare()
 
     def string(self, after: re.Pattern[str]) -> str:
-        """Read a string. A quote closes it only if what follows can follow a value; else it is text."""
-        begin = self.position + 1
-        for mark in _STRING_MARKS[self.text[self.position]].finditer(self.text, begin):
-            if not mark[0].startswith("\\") and after.match(self.text, mark.end()):
-                self.position = mark.end()
-                raw = self.text[begin : mark.start()]
-                break
-        else:
-            raw = None
-        if _SWALLOWED.search(self.text, begin, len(self.text) if raw is None else self.position - 1):
-            raise _Unreadable
-        if raw is None:
-            raise _CutOff
-        return clean_model_text(_ESCAPE.sub(_unescaped, raw))
+        """Read a string, and those that a `+` joins to it."""
+        parts: list[str] = []
+        while not parts or self.go_to_joined():
+            start = self.pos + 1
+            quoted = self.quoted(limit=len(self.text), ends=lambda at: self.match(after, at) is not None)
+            if self.search(_SWALLOWED, start, quoted.end if quoted else len(self.text)):
+                raise _Unreadable
+            if quoted is None:
+                brace = self.search(_LAST_BRACE, start, len(self.text))
+                raise _CutOff(self.unescaped(start, brace.start()).rstrip() if brace else None)
+            parts.append(self.unescaped(start, quoted.end))
+        return "".join(parts)
 
     def list(self) -> list[Any]:
-        self.position += 1
+        self.pos += 1
         items: list[Any] = []
         while True:
-            mark = self.next_mark()
-            if not mark:
+            self.skip_blanks()
+            if not self.peek():
                 raise _CutOff
-            if mark in "]］":
-                self.position += 1
+            if self.at(CLOSE_BRACKETS):
+                self.pos += 1
                 return items
-            if mark in ",，":
-                self.position += 1
-            elif mark in _QUOTES:
+            if self.at(COMMAS):
+                self.pos += 1
+            elif self.at(QUOTES):
                 items.append(self.string(_AFTER_ITEM))
             else:
-                items.append(self.nested() if mark in "{[" else self.bare())
+                items.append(self.nested() if self.at("{[") else self.bare())
 
     def nested(self) -> dict[str, Any]:
         """Step over an object or list within: no field of ours is one."""
-        depth, in_string, escaped_at = 0, False, -1
-        for mark in _NESTED_MARK.finditer(self.text, self.position):
-            if mark.start() == escaped_at:
-                continue
-            if mark[0] == "\\":
-                escaped_at = mark.end()
-            elif mark[0] == '"':
-                in_string = not in_string
-            elif not in_string:
-                depth += 1 if mark[0] in "{[" else -1
-            if depth == 0:
-                self.position = mark.end()
-                return {}
-        raise _CutOff
+        end = end_of_nested(self.text, self.pos, looked=self.looked)
+        if end is None:
+            raise _CutOff
+        self.pos = end
+        return {}
 
     def bare(self) -> Any:
-        word = _BARE.match(self.text, self.position)
+        word = self.match(_BARE, self.pos)
         if word is None:
             raise _Unreadable
         if word.end() == len(self.text):
             raise _CutOff
-        self.position = word.end()
+        self.pos = word.end()
         lowered = word[0].casefold()
         if lowered in _LITERALS:
             return _LITERALS[lowered]
         if not lowered[0].isdigit() and lowered[0] not in "+-.":
             raise _Unreadable
         return 1
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    code = escape[1]
-    return chr(int(code[1:], 16)) if code[0] == "u" else _ESCAPED.get(code, code)

@@ -5,7 +5,7 @@ Linear in the text, and never an exception: whatever cannot be read gets a code.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from memoir.domain.diary.answer.fields import DIARY, KNOWN_NAMES, DiaryFields, diary_fields, field_of
@@ -17,7 +17,10 @@ from memoir.domain.diary.answer.strict_answer import (
     objects_among_prose,
     parse_strict,
 )
-from memoir.domain.model_text import clean_model_text, mask_reasoning
+from memoir.domain.model_text.cleaning import clean_model_text
+from memoir.domain.model_text.cursor import QUOTES, Looked
+from memoir.domain.model_text.marks import REASONING_TAG
+from memoir.domain.model_text.reasoning import REASONING_MASKED, final_of_bare_channels, mask_reasoning
 
 MAX_ANSWER_CHARACTERS = 262_144
 MAX_REPAIR_TRIES = 6
@@ -50,8 +53,10 @@ class ReadingCode(StrEnum):
 class DiaryReading:
     """What an answer says. *code* is None where something was read.
 
-    *open_field*: the field in which the text ends, so that it may be or, where *cut*, is incomplete. *text*:
-    the answer without its reasoning. *flags*: what was noticed on the way.
+    *open_field*: the field in which the text ends, so that it may be or, where *cut*, is incomplete.
+    *quote_missing*: it is whole after all if the model stopped by itself, for only its last quote is missing.
+    *text*: the answer without its reasoning. *flags*: what was noticed on the way. *looked*: how many
+    characters were looked at.
     """
 
     parse_path: ParsePath
@@ -63,11 +68,13 @@ class DiaryReading:
     wrong_types: tuple[str, ...] = ()
     open_field: str = ""
     cut: bool = False
+    quote_missing: bool = False
     unclosed: bool = False
     flags: tuple[str, ...] = ()
+    looked: int = field(default=0, compare=False)
 
 
-_QUOTE = "[\"'`“”‘’＂]"
+_QUOTE = f"[{QUOTES}]"
 _NAME_LIST = "|".join(sorted(KNOWN_NAMES, key=len, reverse=True))
 _KNOWN_OBJECT = re.compile(rf"[{{｛]\s*+{_QUOTE}?(?:{_NAME_LIST}){_QUOTE}?\s*+[:：]", re.IGNORECASE)
 _ANY_OBJECT = re.compile(rf"[{{｛]\s*+{_QUOTE}?\w{{1,40}}{_QUOTE}?\s*+[:：]")
@@ -89,35 +96,55 @@ def read_diary(text: str, *, diary_asked: bool) -> DiaryReading:
     clean = clean_model_text(text)
     if len(clean) > MAX_ANSWER_CHARACTERS:
         return DiaryReading(parse_path=ParsePath.NONE, text="", code=ReadingCode.TOO_LONG)
-    rest, flags = mask_reasoning(clean)
-    found = _whole(clean, rest) or next(_from_parts(rest, diary_asked=diary_asked), None)
+    looked = Looked(characters=len(text))
+    found = _whole(clean, looked=looked)
     if found is None:
-        found = DiaryReading(parse_path=ParsePath.NONE, text=rest, code=_why_unread(clean, rest))
-    found = replace(found, flags=(*found.flags, *flags))
+        rest, flags = _without_reasoning(clean, looked=looked)
+        found = _unwrapped(rest, diary_asked=diary_asked, looked=looked)
+        if found is None:
+            code = _why_unread(clean, rest, looked=looked)
+            found = DiaryReading(parse_path=ParsePath.NONE, text=rest, code=code)
+        found = replace(found, flags=(*found.flags, *flags))
+    found = replace(found, looked=looked.characters)
     return found if diary_asked else _without_diary(found)
 
 
-def _whole(clean: str, rest: str) -> DiaryReading | None:
-    """Read text that is JSON as a whole. A reasoning tag inside one of its strings cannot hide the others."""
-    for text in (clean, rest) if clean != rest else (clean,):
-        parsed = parse_strict(text)
-        if parsed is not None and (reading := _from_json(parsed, ParsePath.STRICT, text=rest)):
-            return replace(reading, summary=_unreasoned(reading.summary), diary=_unreasoned(reading.diary))
-    return None
+def _without_reasoning(clean: str, *, looked: Looked) -> tuple[str, tuple[str, ...]]:
+    """Return the answer without its reasoning, and flags. A tag in a string of valid JSON is a word."""
+    final = final_of_bare_channels(clean)
+    if final is not None:
+        return final, (REASONING_MASKED,)
+    if not REASONING_TAG.search(clean):
+        return clean, ()
+    objects = objects_among_prose(clean, looked=looked)
+    return mask_reasoning(clean, opaque=[span for json, span in objects if diary_fields(json.value)])
 
 
-def _from_parts(rest: str, *, diary_asked: bool) -> Iterator[DiaryReading]:
-    """Yield what each further step reads, strictest first."""
-    for parsed in fenced_json(rest):
+def _whole(text: str, *, looked: Looked) -> DiaryReading | None:
+    parsed = parse_strict(text, looked=looked)
+    return _from_json(parsed, ParsePath.STRICT, text=text) if parsed else None
+
+
+def _unwrapped(rest: str, *, diary_asked: bool, looked: Looked) -> DiaryReading | None:
+    """Return what the first step that reads something reads, strictest first."""
+    return _whole(rest, looked=looked) or next(
+        _from_parts(rest, diary_asked=diary_asked, looked=looked), None
+    )
+
+
+def _from_parts(rest: str, *, diary_asked: bool, looked: Looked) -> Iterator[DiaryReading]:
+    """Yield what each step after the first reads."""
+    for parsed in fenced_json(rest, looked=looked):
         if reading := _from_json(parsed, ParsePath.FENCED, text=rest):
             yield reading
-    for parsed in objects_among_prose(rest):
+    for parsed, _ in reversed(objects_among_prose(rest, looked=looked)):
         if reading := _from_json(parsed, ParsePath.BALANCED, text=rest):
             yield reading
     for start in _repair_starts(rest):
-        loose = read_loose_object(rest, start)
+        loose = read_loose_object(rest, start, looked=looked)
         if loose is not None and (reading := _from_loose(loose, text=rest)):
             yield reading
+    looked.characters += 4 * len(rest)  # two lists of starts, tags, headings: each is one pass
     if tagged := tagged_sections(rest):
         yield _from_sections(tagged, ParsePath.TAGS, text=rest)
     if not _THINKING_HEADING.match(rest) and (headed := headed_sections(rest, both=diary_asked)):
@@ -140,17 +167,24 @@ def _from_json(parsed: StrictJson, path: ParsePath, *, text: str) -> DiaryReadin
 
 
 def _from_loose(loose: LooseObject, *, text: str) -> DiaryReading | None:
-    fields = diary_fields(loose.members)
+    quote_missing = loose.unquoted is not None
+    members = {**loose.members, loose.last_name: loose.unquoted} if quote_missing else loose.members
+    fields = diary_fields(members)
     cut = loose.ending is Ending.CUT
     open_field = "" if loose.ending is Ending.CLOSED else field_of(loose.last_name) or ""
     if fields is None:
         if not (cut and open_field):
             return None
         fields = DiaryFields()
-    flags = () if loose.ending is Ending.CLOSED else ("object_not_closed",)
-    reading = _reading(fields, ParsePath.REPAIRED, text=text, flags=flags)
-    unclosed = loose.ending is not Ending.CLOSED
-    return replace(reading, open_field=open_field, cut=cut and bool(open_field), unclosed=unclosed)
+    flag = "last_quote_missing" if quote_missing else "object_not_closed"
+    flags = () if loose.ending is Ending.CLOSED else (flag,)
+    return replace(
+        _reading(fields, ParsePath.REPAIRED, text=text, flags=flags),
+        open_field=open_field,
+        cut=cut and bool(open_field),
+        quote_missing=quote_missing,
+        unclosed=loose.ending is not Ending.CLOSED,
+    )
 
 
 def _from_sections(sections: Sections, path: ParsePath, *, text: str) -> DiaryReading:
@@ -182,16 +216,12 @@ def _without_diary(reading: DiaryReading) -> DiaryReading:
     )
 
 
-def _unreasoned(text: str | None) -> str | None:
-    return None if text is None else mask_reasoning(text)[0]
-
-
-def _why_unread(clean: str, rest: str) -> ReadingCode:
+def _why_unread(clean: str, rest: str, *, looked: Looked) -> ReadingCode:
     if not rest.strip():
         return ReadingCode.REASONING_ONLY if clean.strip() else ReadingCode.EMPTY
     if _THINKING_HEADING.match(rest):
         return ReadingCode.REASONING_ONLY
-    parsed = parse_strict(rest)
+    parsed = parse_strict(rest, looked=looked)
     if parsed is not None:
         return ReadingCode.NOT_A_SUMMARY if parsed.value else ReadingCode.EMPTY
     if _ANY_OBJECT.search(rest) or _CUT_OBJECT.search(rest):

@@ -13,7 +13,7 @@ from memoir.domain.diary.prompt.instructions import (
 from memoir.domain.diary.prompt.language import CHINESE, JAPANESE, UNKNOWN, language_of
 from memoir.domain.diary.prompt.rounds import DialogueRound, cut_middle, fit_dialogue
 from memoir.domain.language_model import Prompt
-from memoir.domain.model_text import clean_model_text
+from memoir.domain.model_text.cleaning import clean_model_text
 
 MAX_NAME_CHARACTERS = 60
 TOKENS_PER_CHARACTER = 2

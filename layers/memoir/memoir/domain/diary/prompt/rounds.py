@@ -1,17 +1,16 @@
 """The rounds that a diary is written from: their order, their text, and how a long dialogue is cut to fit."""
 
 import hashlib
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from memoir.domain.model_text import clean_model_text, mask_reasoning
+from memoir.domain.model_text.cleaning import clean_model_text, is_blank
+from memoir.domain.model_text.marks import EDIT_TAG
+from memoir.domain.model_text.reasoning import mask_reasoning
 
 TEXT_HASH_BYTES = 16
-
-_EDIT_TAG = re.compile(r"<(/?)table[_-]?Edit(?:\s[^<>]*)?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -68,23 +67,32 @@ def rounds_to_write(rounds: Iterable[DialogueRound], *, accepted: Iterable[int])
     wanted = set(accepted)
     latest = {item.round: _as_story(item) for item in rounds if item.round in wanted}
     ordered = (latest[number] for number in sorted(latest))
-    return tuple(item for item in ordered if item.user_text.strip() or item.assistant_text.strip())
+    return tuple(item for item in ordered if not is_blank(item.user_text + item.assistant_text))
 
 
 def story_text(text: str) -> str:
     """Return what a reader sees of a message: no reasoning, no table edits; an open block runs to the end."""
-    text, _ = mask_reasoning(clean_model_text(text))
+    text = clean_model_text(text)
+    text, _ = mask_reasoning(text, opaque=_blocks(text))
     kept: list[str] = []
-    position, inside = 0, False
-    for tag in _EDIT_TAG.finditer(text):
-        if not tag[1] and not inside:
-            kept.append(text[position : tag.start()])
-            inside = True
-        elif tag[1] and inside:
-            position, inside = tag.end(), False
-    if not inside:
-        kept.append(text[position:])
-    return "".join(kept)
+    position = 0
+    for start, end in _blocks(text, unclosed=True):
+        kept.append(text[position:start])
+        position = end
+    return "".join(kept) + text[position:]
+
+
+def _blocks(text: str, *, unclosed: bool = False) -> list[tuple[int, int]]:
+    """Return from where to where blocks of edits stand: each to its first closing tag, or to the end."""
+    blocks: list[tuple[int, int]] = []
+    start: int | None = None
+    for tag in EDIT_TAG.finditer(text):
+        if not tag["edit_shut"]:
+            start = tag.start() if start is None else start
+        elif start is not None:
+            blocks.append((start, tag.end()))
+            start = None
+    return blocks if start is None or not unclosed else [*blocks, (start, len(text))]
 
 
 def fit_dialogue(rounds: Sequence[DialogueRound], *, max_chars: int) -> FittedDialogue:

@@ -9,14 +9,16 @@ from memoir.domain.diary.due.tiers import PerTier, tier_of
 from memoir.domain.diary.prompt.instructions import neutralised
 from memoir.domain.diary.prompt.rounds import RoundRange
 from memoir.domain.diary.record.entry import DiaryEntry
+from memoir.domain.model_text.cleaning import is_blank
+from memoir.domain.model_text.marks import without_live_marks
 
 MAX_RECALL_BYTES = 24_576
 
-_TAGS = (
-    "compassMemory|memoryTable|hinosMemory|personalization|table[_-]?Edit|tableThink|think|thought|reasoning|analysis|"
+_SECTIONS = (
+    "compassMemory|memoryTable|hinosMemory|personalization|"
     "summary|diary|entry|摘要|日记|system|user|assistant"
 )
-_TAG_BRACKET = re.compile(rf"<(?=[\s/]*+(?:{_TAGS}))|<(?=!--)|(?<=--)>", re.IGNORECASE)
+_SECTION_TAG = re.compile(rf"<(?=[\s/]*+(?:{_SECTIONS}))", re.IGNORECASE)
 _BRACE = re.compile(r"\{(?=[{%#])|[}%#](?=\})")
 
 
@@ -53,7 +55,9 @@ def recall_diary(
     `next_round_at`.
     """
     present = [entry for entry in entries if not any(entry.range.overlaps(gone) for gone in tombstones)]
-    valid = sorted((entry for entry in present if not entry.stale and entry.summary.strip()), key=_by_end)
+    valid = sorted(
+        (entry for entry in present if not entry.stale and not is_blank(entry.summary)), key=_by_end
+    )
     count = counts.of(tier_of(subscription_category))
     chosen = tuple(valid[len(valid) - min(count, len(valid)) :])
     text, truncated = compass_memory(chosen, max_bytes=max_bytes)
@@ -94,11 +98,11 @@ def rendered_entry(entry: DiaryEntry) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Return stored *text* for use in a prompt: tags, comment marks and template braces are broken up.
+    """Return stored *text* for use in a prompt: tags, marks of chat templates and braces are broken up.
 
     Only this text changes, never what is stored. Template filling is one pass, so `\\1` or `$1` need no care.
     """
-    text = _TAG_BRACKET.sub(lambda bracket: "＜" if bracket[0] == "<" else "＞", neutralised(text))
+    text = _SECTION_TAG.sub("＜", without_live_marks(neutralised(text)))
     return _BRACE.sub(lambda brace: brace[0] + " ", text)
 
 
