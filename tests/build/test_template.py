@@ -7,16 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samcli.yamlhelper import yaml_parse
 
-ROOT = Path(__file__).resolve().parents[2]
-TEMPLATE: dict[str, Any] = yaml_parse((ROOT / "template.yaml").read_text())
-RESOURCES: dict[str, Any] = TEMPLATE["Resources"]
-FUNCTIONS = {
-    name: resource["Properties"]
-    for name, resource in RESOURCES.items()
-    if resource["Type"] == "AWS::Serverless::Function"
-}
+from tests import redrive
+from tests.build.template import AS_WRITTEN, FUNCTIONS, RESOURCES, ROOT, TEMPLATE
+
 FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
 
 
@@ -105,6 +99,14 @@ def worker_queues() -> list[tuple[str, dict[str, Any]]]:
                 assert event["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
                 found.append((name, RESOURCES[queue]["Properties"]))
     return found
+
+
+def test_each_worker_is_named_wherever_workers_are() -> None:
+    workers = AS_WRITTEN["Mappings"]["Workers"]
+    for section, loop in (("Resources", "Fn::ForEach::Workers"), ("Outputs", "Fn::ForEach::DeadLetters")):
+        assert AS_WRITTEN[section][loop][1] == list(workers)
+    assert [worker["Rung"] for worker in workers.values()] == list(redrive.WORKERS)
+    assert {f"{rung.capitalize()}DeadLettersUrl" for rung in redrive.WORKERS} <= set(TEMPLATE["Outputs"])
 
 
 def test_each_worker_has_a_fifo_queue_with_room_for_its_retries_and_dead_letters() -> None:
