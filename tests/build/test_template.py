@@ -63,14 +63,30 @@ def test_only_health_answers_without_a_token(name: str) -> None:
             assert open_to_all == (name == "HealthFunction")
 
 
-@pytest.mark.parametrize("alarm", ["FunctionErrors", "FunctionThrottles"])
-def test_every_function_is_watched(alarm: str) -> None:
-    watched = {
-        metric["MetricStat"]["Metric"]["Dimensions"][0]["Value"]["Ref"]
-        for metric in RESOURCES[alarm]["Properties"]["Metrics"]
-        if "MetricStat" in metric
-    }
-    assert watched == set(FUNCTIONS)
+ALARMS = {
+    name: resource["Properties"]
+    for name, resource in RESOURCES.items()
+    if resource["Type"] == "AWS::CloudWatch::Alarm"
+}
+
+
+def test_every_function_logs_where_its_errors_are_counted() -> None:
+    logging = TEMPLATE["Globals"]["Function"]["LoggingConfig"]
+    assert (logging["LogFormat"], logging["LogGroup"]) == ("JSON", {"Ref": "LogGroup"})
+    assert [name for name, properties in FUNCTIONS.items() if "LoggingConfig" in properties] == []
+
+
+@pytest.mark.parametrize("counted", ["FunctionErrors", "LoggedErrors"])
+def test_what_is_counted_in_the_log_raises_an_alarm(counted: str) -> None:
+    metric_filter = RESOURCES[counted]["Properties"]
+    assert metric_filter["LogGroupName"] == {"Ref": "LogGroup"}
+    (metric,) = metric_filter["MetricTransformations"]
+    alarm = ALARMS[f"{counted}Alarm"]
+    assert (alarm["Namespace"], alarm["MetricName"]) == (metric["MetricNamespace"], metric["MetricName"])
+
+
+def test_no_alarm_grows_with_the_functions() -> None:
+    assert [name for name, alarm in ALARMS.items() if "Metrics" in alarm] == []
 
 
 def test_every_setting_of_the_environment_is_one_that_the_code_reads() -> None:
@@ -121,10 +137,9 @@ def test_each_worker_has_a_fifo_queue_with_room_for_its_retries_and_dead_letters
 
 def test_the_dead_letters_of_each_worker_raise_an_alarm() -> None:
     watched = {
-        resource["Properties"]["Dimensions"][0]["Value"]["Fn::GetAtt"][0]
-        for resource in RESOURCES.values()
-        if resource["Type"] == "AWS::CloudWatch::Alarm"
-        and resource["Properties"].get("Namespace") == "AWS/SQS"
+        alarm["Dimensions"][0]["Value"]["Fn::GetAtt"][0]
+        for alarm in ALARMS.values()
+        if alarm["Namespace"] == "AWS/SQS"
     }
     queues = [queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0] for _, queue in worker_queues()]
     assert watched == set(queues)
