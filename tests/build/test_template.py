@@ -89,14 +89,6 @@ def test_no_alarm_grows_with_the_functions() -> None:
     assert [name for name, alarm in ALARMS.items() if "Metrics" in alarm] == []
 
 
-def test_every_setting_of_the_environment_is_one_that_the_code_reads() -> None:
-    documented = (ROOT / "layers/memoir/memoir/settings.py").read_text()
-    variables = dict(TEMPLATE["Globals"]["Function"]["Environment"]["Variables"])
-    for properties in FUNCTIONS.values():
-        variables |= properties.get("Environment", {}).get("Variables", {})
-    assert [name for name in variables if name not in documented] == []
-
-
 def test_the_table_survives_the_stack_and_can_be_restored() -> None:
     table = RESOURCES["Table"]
     assert table["DeletionPolicy"] == "RetainExceptOnCreate"

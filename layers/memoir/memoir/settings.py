@@ -11,7 +11,7 @@
 | hinos_secret_arn | MEMOIR_HINOS_SECRET_ARN | ARN of the secret that is its bearer credential | empty: none |
 | memory_ingest | MEMOIR_MEMORY_INGEST | best_effort, required: what a failed commit answers | best_effort |
 | model        | MEMOIR_MODEL         | extractive, bedrock:<model id>, openai:<name> | extractive |
-| model_url    | MEMOIR_MODEL_URL     | base URL of an OpenAI-compatible server | empty |
+| model_url    | MEMOIR_MODEL_URL     | base URL of an OpenAI-compatible server, as hinos_url | empty |
 | model_secret_arn | MEMOIR_MODEL_SECRET_ARN | ARN of the secret that is its key | empty: no key |
 | model_timeout_ms | MEMOIR_MODEL_TIMEOUT_MS | ms | 120000 |
 | model_temperature | MEMOIR_MODEL_TEMPERATURE | 0 to 1, `none`: not sent, for models that refuse it | 0.3 |
@@ -71,12 +71,12 @@ class Settings:
             topic_arn=environment.get("MEMOIR_TOPIC_ARN", ""),
             event_bus=environment.get("MEMOIR_EVENT_BUS", ""),
             receipt_days=_whole(environment, "MEMOIR_RECEIPT_DAYS", default=30, at_least=1),
-            hinos_url=_hinos_url(environment.get("HINOS_MEMORY_URL", "")),
+            hinos_url=_url(environment, "HINOS_MEMORY_URL"),
             hinos_timeout_ms=_hinos_timeout_ms(environment),
             hinos_secret_arn=environment.get("MEMOIR_HINOS_SECRET_ARN", ""),
             memory_ingest=_one_of(environment, "MEMOIR_MEMORY_INGEST", ("best_effort", "required")),
             model=_model(environment),
-            model_url=environment.get("MEMOIR_MODEL_URL", ""),
+            model_url=_url(environment, "MEMOIR_MODEL_URL"),
             model_secret_arn=environment.get("MEMOIR_MODEL_SECRET_ARN", ""),
             model_timeout_ms=_whole(environment, "MEMOIR_MODEL_TIMEOUT_MS", default=120_000, at_least=1),
             model_temperature=_temperature(environment),
@@ -94,8 +94,9 @@ def _whole(environment: Mapping[str, str], name: str, *, default: int, at_least:
     return int(text)
 
 
-def _hinos_url(url: str) -> str:
-    """Check the address; a URL's user part is never told."""
+def _url(environment: Mapping[str, str], name: str) -> str:
+    """Return the address, to which chats and a key are sent. A URL's user part is never told."""
+    url = environment.get(name, "")
     if not url:
         return ""
     parts = urlsplit(url)
@@ -103,9 +104,9 @@ def _hinos_url(url: str) -> str:
     if parts.scheme == "https" and host:
         return url
     if parts.scheme == "http" and _is_private(host):
-        warnings.warn("HINOS_MEMORY_URL is plain http; only a private network may carry it", stacklevel=2)
+        warnings.warn(f"{name} is plain http; only a private network may carry it", stacklevel=2)
         return url
-    raise SettingsInvalid("HINOS_MEMORY_URL must be https, or http for a loopback or private address")
+    raise SettingsInvalid(f"{name} must be https, or http for a loopback or private address")
 
 
 def _is_private(host: str) -> bool:
