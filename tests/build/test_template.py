@@ -43,16 +43,59 @@ def test_a_functions_folder_holds_one_file(folder: str) -> None:
     assert found == ["app.py"]
 
 
+def statements(name: str) -> list[tuple[frozenset[str], dict[str, Any]]]:
+    """Return each statement of a function's policies with the conditions under which it is granted."""
+
+    def within(part: Any, conditions: frozenset[str]) -> list[tuple[frozenset[str], dict[str, Any]]]:
+        if isinstance(part, list):
+            return [found for member in part for found in within(member, conditions)]
+        if "Fn::If" in part:
+            condition, granted, otherwise = part["Fn::If"]
+            assert otherwise == {"Ref": "AWS::NoValue"}
+            return within(granted, conditions | {condition})
+        return within(part["Statement"], conditions) if "Statement" in part else [(conditions, part)]
+
+    return within(FUNCTIONS[name].get("Policies", []), frozenset())
+
+
+def actions(statement: dict[str, Any]) -> list[str]:
+    action = statement["Action"]
+    return [action] if isinstance(action, str) else action
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_may_do_named_actions_on_named_resources_only(name: str) -> None:
-    for policy in FUNCTIONS[name].get("Policies", []):
-        granted = policy["Fn::If"][1] if "Fn::If" in policy else policy
-        for statement in granted["Statement"]:
-            actions = statement["Action"]
-            for action in [actions] if isinstance(actions, str) else actions:
-                assert "*" not in action
-            # Network interfaces that do not exist yet have no name.
-            assert statement["Resource"] != "*" or all(action.startswith("ec2:") for action in actions)
+    for _, statement in statements(name):
+        assert not any("*" in action for action in actions(statement))
+        # Network interfaces that do not exist yet have no name.
+        assert statement["Resource"] != "*" or all(action.startswith("ec2:") for action in actions(statement))
+
+
+def test_events_are_told_under_our_name_and_only_where_they_are_on() -> None:
+    told = {
+        name: (conditions, statement["Condition"])
+        for name in FUNCTIONS
+        for conditions, statement in statements(name)
+        if actions(statement) == ["events:PutEvents"]
+    }
+
+    def of(kind: str) -> dict[str, Any]:
+        return {"StringEquals": {"events:source": "memoir", "events:detail-type": kind}}
+
+    assert told == {
+        "HinosFunction": (frozenset(), of("MemoryWriteFailed")),
+        "EditTableFunction": ({"TableEvents"}, of("TableChanged")),
+        "WriteDiaryFunction": ({"DiaryEvents"}, of("DiaryAppended")),
+    }
+
+
+def test_who_reads_a_secret_may_decrypt_it_through_secrets_manager_alone() -> None:
+    for name, has_secret in (("HinosFunction", "HinosHasCredential"), ("WriteDiaryFunction", "ModelHasKey")):
+        granted = {actions(statement)[0]: (on, statement) for on, statement in statements(name)}
+        assert granted["secretsmanager:GetSecretValue"][0] == {has_secret}
+        conditions, decrypt = granted["kms:Decrypt"]
+        assert (conditions, decrypt["Resource"]) == ({has_secret, "SecretsHaveKey"}, {"Ref": "SecretsKeyArn"})
+        assert list(decrypt["Condition"]["StringEquals"]) == ["kms:ViaService"]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
