@@ -132,10 +132,15 @@ def test_no_alarm_grows_with_the_functions() -> None:
     assert [name for name, alarm in ALARMS.items() if "Metrics" in alarm] == []
 
 
-def test_the_table_survives_the_stack_and_can_be_restored() -> None:
+@pytest.mark.parametrize("name", ["Table", "UserPool", "UserPoolDomain", "Scopes", "HostClient"])
+def test_the_data_and_who_may_read_it_survive_the_stack(name: str) -> None:
+    resource = RESOURCES[name]
+    policies = (resource["DeletionPolicy"], resource["UpdateReplacePolicy"])
+    assert policies == ("RetainExceptOnCreate", "Retain")
+
+
+def test_the_table_can_be_restored_and_forgets_what_has_expired() -> None:
     table = RESOURCES["Table"]
-    assert table["DeletionPolicy"] == "RetainExceptOnCreate"
-    assert table["UpdateReplacePolicy"] == "Retain"
     assert table["Properties"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
