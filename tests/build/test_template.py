@@ -116,6 +116,7 @@ ALARMS = {
 def test_every_function_logs_where_its_errors_are_counted() -> None:
     logging = TEMPLATE["Globals"]["Function"]["LoggingConfig"]
     assert (logging["LogFormat"], logging["LogGroup"]) == ("JSON", {"Ref": "LogGroup"})
+    assert logging["SystemLogLevel"] == "INFO"
     assert [name for name, properties in FUNCTIONS.items() if "LoggingConfig" in properties] == []
 
 

@@ -20,7 +20,7 @@
 | lease_seconds | MEMOIR_LEASE_SECONDS | s, longer than the worker may run | 330 |
 | endpoint_url | MEMOIR_ENDPOINT_URL  | URL  | empty: AWS itself    |
 
-Powertools reads its own POWERTOOLS_LOG_LEVEL.
+The logger takes its level from AWS_LAMBDA_LOG_LEVEL, which Lambda sets.
 """
 
 import ipaddress
