@@ -7,16 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samcli.yamlhelper import yaml_parse
 
-ROOT = Path(__file__).resolve().parents[2]
-TEMPLATE: dict[str, Any] = yaml_parse((ROOT / "template.yaml").read_text())
-RESOURCES: dict[str, Any] = TEMPLATE["Resources"]
-FUNCTIONS = {
-    name: resource["Properties"]
-    for name, resource in RESOURCES.items()
-    if resource["Type"] == "AWS::Serverless::Function"
-}
+from tests import redrive
+from tests.build.template import AS_WRITTEN, FUNCTIONS, RESOURCES, ROOT, TEMPLATE
+
 FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
 
 
@@ -49,16 +43,59 @@ def test_a_functions_folder_holds_one_file(folder: str) -> None:
     assert found == ["app.py"]
 
 
+def statements(name: str) -> list[tuple[frozenset[str], dict[str, Any]]]:
+    """Return each statement of a function's policies with the conditions under which it is granted."""
+
+    def within(part: Any, conditions: frozenset[str]) -> list[tuple[frozenset[str], dict[str, Any]]]:
+        if isinstance(part, list):
+            return [found for member in part for found in within(member, conditions)]
+        if "Fn::If" in part:
+            condition, granted, otherwise = part["Fn::If"]
+            assert otherwise == {"Ref": "AWS::NoValue"}
+            return within(granted, conditions | {condition})
+        return within(part["Statement"], conditions) if "Statement" in part else [(conditions, part)]
+
+    return within(FUNCTIONS[name].get("Policies", []), frozenset())
+
+
+def actions(statement: dict[str, Any]) -> list[str]:
+    action = statement["Action"]
+    return [action] if isinstance(action, str) else action
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_may_do_named_actions_on_named_resources_only(name: str) -> None:
-    for policy in FUNCTIONS[name].get("Policies", []):
-        granted = policy["Fn::If"][1] if "Fn::If" in policy else policy
-        for statement in granted["Statement"]:
-            actions = statement["Action"]
-            for action in [actions] if isinstance(actions, str) else actions:
-                assert "*" not in action
-            # Network interfaces that do not exist yet have no name.
-            assert statement["Resource"] != "*" or all(action.startswith("ec2:") for action in actions)
+    for _, statement in statements(name):
+        assert not any("*" in action for action in actions(statement))
+        # Network interfaces that do not exist yet have no name.
+        assert statement["Resource"] != "*" or all(action.startswith("ec2:") for action in actions(statement))
+
+
+def test_events_are_told_under_our_name_and_only_where_they_are_on() -> None:
+    told = {
+        name: (conditions, statement["Condition"])
+        for name in FUNCTIONS
+        for conditions, statement in statements(name)
+        if actions(statement) == ["events:PutEvents"]
+    }
+
+    def of(kind: str) -> dict[str, Any]:
+        return {"StringEquals": {"events:source": "memoir", "events:detail-type": kind}}
+
+    assert told == {
+        "HinosFunction": (frozenset(), of("MemoryWriteFailed")),
+        "EditTableFunction": ({"TableEvents"}, of("TableChanged")),
+        "WriteDiaryFunction": ({"DiaryEvents"}, of("DiaryAppended")),
+    }
+
+
+def test_who_reads_a_secret_may_decrypt_it_through_secrets_manager_alone() -> None:
+    for name, has_secret in (("HinosFunction", "HinosHasCredential"), ("WriteDiaryFunction", "ModelHasKey")):
+        granted = {actions(statement)[0]: (on, statement) for on, statement in statements(name)}
+        assert granted["secretsmanager:GetSecretValue"][0] == {has_secret}
+        conditions, decrypt = granted["kms:Decrypt"]
+        assert (conditions, decrypt["Resource"]) == ({has_secret, "SecretsHaveKey"}, {"Ref": "SecretsKeyArn"})
+        assert list(decrypt["Condition"]["StringEquals"]) == ["kms:ViaService"]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -69,28 +106,42 @@ def test_only_health_answers_without_a_token(name: str) -> None:
             assert open_to_all == (name == "HealthFunction")
 
 
-@pytest.mark.parametrize("alarm", ["FunctionErrors", "FunctionThrottles"])
-def test_every_function_is_watched(alarm: str) -> None:
-    watched = {
-        metric["MetricStat"]["Metric"]["Dimensions"][0]["Value"]["Ref"]
-        for metric in RESOURCES[alarm]["Properties"]["Metrics"]
-        if "MetricStat" in metric
-    }
-    assert watched == set(FUNCTIONS)
+ALARMS = {
+    name: resource["Properties"]
+    for name, resource in RESOURCES.items()
+    if resource["Type"] == "AWS::CloudWatch::Alarm"
+}
 
 
-def test_every_setting_of_the_environment_is_one_that_the_code_reads() -> None:
-    documented = (ROOT / "layers/memoir/memoir/settings.py").read_text()
-    variables = dict(TEMPLATE["Globals"]["Function"]["Environment"]["Variables"])
-    for properties in FUNCTIONS.values():
-        variables |= properties.get("Environment", {}).get("Variables", {})
-    assert [name for name in variables if name not in documented] == []
+def test_every_function_logs_where_its_errors_are_counted() -> None:
+    logging = TEMPLATE["Globals"]["Function"]["LoggingConfig"]
+    assert (logging["LogFormat"], logging["LogGroup"]) == ("JSON", {"Ref": "LogGroup"})
+    assert logging["SystemLogLevel"] == "INFO"
+    assert [name for name, properties in FUNCTIONS.items() if "LoggingConfig" in properties] == []
 
 
-def test_the_table_survives_the_stack_and_can_be_restored() -> None:
+@pytest.mark.parametrize("counted", ["FunctionErrors", "LoggedErrors"])
+def test_what_is_counted_in_the_log_raises_an_alarm(counted: str) -> None:
+    metric_filter = RESOURCES[counted]["Properties"]
+    assert metric_filter["LogGroupName"] == {"Ref": "LogGroup"}
+    (metric,) = metric_filter["MetricTransformations"]
+    alarm = ALARMS[f"{counted}Alarm"]
+    assert (alarm["Namespace"], alarm["MetricName"]) == (metric["MetricNamespace"], metric["MetricName"])
+
+
+def test_no_alarm_grows_with_the_functions() -> None:
+    assert [name for name, alarm in ALARMS.items() if "Metrics" in alarm] == []
+
+
+@pytest.mark.parametrize("name", ["Table", "UserPool", "UserPoolDomain", "Scopes", "HostClient"])
+def test_the_data_and_who_may_read_it_survive_the_stack(name: str) -> None:
+    resource = RESOURCES[name]
+    policies = (resource["DeletionPolicy"], resource["UpdateReplacePolicy"])
+    assert policies == ("RetainExceptOnCreate", "Retain")
+
+
+def test_the_table_can_be_restored_and_forgets_what_has_expired() -> None:
     table = RESOURCES["Table"]
-    assert table["DeletionPolicy"] == "RetainExceptOnCreate"
-    assert table["UpdateReplacePolicy"] == "Retain"
     assert table["Properties"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
@@ -107,6 +158,14 @@ def worker_queues() -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
+def test_each_worker_is_named_wherever_workers_are() -> None:
+    workers = AS_WRITTEN["Mappings"]["Workers"]
+    for section, loop in (("Resources", "Fn::ForEach::Workers"), ("Outputs", "Fn::ForEach::DeadLetters")):
+        assert AS_WRITTEN[section][loop][1] == list(workers)
+    assert [worker["Rung"] for worker in workers.values()] == list(redrive.WORKERS)
+    assert {f"{rung.capitalize()}DeadLettersUrl" for rung in redrive.WORKERS} <= set(TEMPLATE["Outputs"])
+
+
 def test_each_worker_has_a_fifo_queue_with_room_for_its_retries_and_dead_letters() -> None:
     assert [name for name, _ in worker_queues()] == ["EditTableFunction", "WriteDiaryFunction"]
     for name, queue in worker_queues():
@@ -119,10 +178,9 @@ def test_each_worker_has_a_fifo_queue_with_room_for_its_retries_and_dead_letters
 
 def test_the_dead_letters_of_each_worker_raise_an_alarm() -> None:
     watched = {
-        resource["Properties"]["Dimensions"][0]["Value"]["Fn::GetAtt"][0]
-        for resource in RESOURCES.values()
-        if resource["Type"] == "AWS::CloudWatch::Alarm"
-        and resource["Properties"].get("Namespace") == "AWS/SQS"
+        alarm["Dimensions"][0]["Value"]["Fn::GetAtt"][0]
+        for alarm in ALARMS.values()
+        if alarm["Namespace"] == "AWS/SQS"
     }
     queues = [queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0] for _, queue in worker_queues()]
     assert watched == set(queues)

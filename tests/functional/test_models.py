@@ -219,6 +219,7 @@ def test_the_extractive_writer_needs_no_model_and_says_so() -> None:
     assert ExtractiveModel().write(job()) == answer
 
 
+@pytest.mark.filterwarnings("ignore:MEMOIR_MODEL_URL is plain http")
 @pytest.mark.parametrize(
     ("environment", "kind"),
     [

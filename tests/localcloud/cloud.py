@@ -94,6 +94,8 @@ def _sam(arguments: list[str], folder: Path, emulator: Emulator) -> None:
         "AWS_DEFAULT_REGION": REGION,
         "AWS_ENDPOINT_URL": emulator.url,
         "SAM_CLI_TELEMETRY": "0",
+        # samconfig.toml says so too, but is not beside a template that was built elsewhere.
+        "SAM_CLI_ENABLE_LANGUAGE_EXTENSIONS": "1",
         "MEMOIR_LAYER_TARGET": "host",
         "PYTHON": sys.executable,
         "LAYER_PYTHON": sys.executable,

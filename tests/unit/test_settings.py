@@ -33,3 +33,36 @@ def test_a_setting_that_is_not_acceptable_is_named(environment: dict[str, str], 
 def test_a_temperature_is_a_number_or_not_sent(text: str, temperature: float | None) -> None:
     settings = Settings.from_env({"MEMOIR_TABLE_NAME": "t", "MEMOIR_MODEL_TEMPERATURE": text})
     assert settings.model_temperature == temperature
+
+
+URLS = ["HINOS_MEMORY_URL", "MEMOIR_MODEL_URL"]
+
+
+@pytest.mark.parametrize("name", URLS)
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://8.8.8.8/v1",
+        "http://model.example/v1",
+        "http://10.0.0.1:80@model.example/v1",
+        "ftp://10.0.0.1/",
+        "x",
+    ],
+)
+def test_an_address_over_which_anyone_could_listen_is_refused(name: str, url: str) -> None:
+    with pytest.raises(SettingsInvalid, match=f"^{name} must be https"):
+        Settings.from_env({"MEMOIR_TABLE_NAME": "t", name: url})
+
+
+@pytest.mark.parametrize("name", URLS)
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "10.0.0.1", "[::1]:8080", "localhost", "model.internal"])
+def test_plain_http_stays_within_a_private_network_and_says_so(name: str, host: str) -> None:
+    with pytest.warns(UserWarning, match=f"^{name} is plain http"):
+        settings = Settings.from_env({"MEMOIR_TABLE_NAME": "t", name: f"http://{host}/v1"})
+    assert f"http://{host}/v1" in (settings.hinos_url, settings.model_url)
+
+
+@pytest.mark.parametrize("name", URLS)
+def test_https_may_lead_anywhere(name: str) -> None:
+    settings = Settings.from_env({"MEMOIR_TABLE_NAME": "t", name: "https://model.example/v1"})
+    assert "https://model.example/v1" in (settings.hinos_url, settings.model_url)

@@ -12,7 +12,7 @@
 | hinos_secret_arn | MEMOIR_HINOS_SECRET_ARN | ARN of the secret that is its bearer credential | empty: none |
 | memory_ingest | MEMOIR_MEMORY_INGEST | best_effort, required: what a failed commit answers | best_effort |
 | model        | MEMOIR_MODEL         | extractive, bedrock:<model id>, openai:<name> | extractive |
-| model_url    | MEMOIR_MODEL_URL     | base URL of an OpenAI-compatible server | empty |
+| model_url    | MEMOIR_MODEL_URL     | base URL of an OpenAI-compatible server, as hinos_url | empty |
 | model_secret_arn | MEMOIR_MODEL_SECRET_ARN | ARN of the secret that is its key | empty: no key |
 | model_timeout_ms | MEMOIR_MODEL_TIMEOUT_MS | ms | 120000 |
 | model_temperature | MEMOIR_MODEL_TEMPERATURE | 0 to 1, `none`: not sent, for models that refuse it | 0.3 |
@@ -21,7 +21,7 @@
 | lease_seconds | MEMOIR_LEASE_SECONDS | s, longer than the worker may run | 330 |
 | endpoint_url | MEMOIR_ENDPOINT_URL  | URL  | empty: AWS itself    |
 
-Powertools reads its own POWERTOOLS_LOG_LEVEL.
+The logger takes its level from AWS_LAMBDA_LOG_LEVEL, which Lambda sets.
 """
 
 import ipaddress
@@ -78,12 +78,12 @@ class Settings:
             event_bus=environment.get("MEMOIR_EVENT_BUS", ""),
             jwt_audiences=tuple(filter(None, environment.get("MEMOIR_JWT_AUDIENCES", "").split(","))),
             receipt_days=_whole(environment, "MEMOIR_RECEIPT_DAYS", default=30, at_least=1),
-            hinos_url=_hinos_url(environment.get("HINOS_MEMORY_URL", "")),
+            hinos_url=_url(environment, "HINOS_MEMORY_URL"),
             hinos_timeout_ms=_hinos_timeout_ms(environment),
             hinos_secret_arn=environment.get("MEMOIR_HINOS_SECRET_ARN", ""),
             memory_ingest=_one_of(environment, "MEMOIR_MEMORY_INGEST", ("best_effort", "required")),
             model=_model(environment),
-            model_url=environment.get("MEMOIR_MODEL_URL", ""),
+            model_url=_url(environment, "MEMOIR_MODEL_URL"),
             model_secret_arn=environment.get("MEMOIR_MODEL_SECRET_ARN", ""),
             model_timeout_ms=_whole(environment, "MEMOIR_MODEL_TIMEOUT_MS", default=120_000, at_least=1),
             model_temperature=_temperature(environment),
@@ -101,8 +101,9 @@ def _whole(environment: Mapping[str, str], name: str, *, default: int, at_least:
     return int(text)
 
 
-def _hinos_url(url: str) -> str:
-    """Check the address; a URL's user part is never told."""
+def _url(environment: Mapping[str, str], name: str) -> str:
+    """Return the address, to which chats and a key are sent. A URL's user part is never told."""
+    url = environment.get(name, "")
     if not url:
         return ""
     parts = urlsplit(url)
@@ -110,9 +111,9 @@ def _hinos_url(url: str) -> str:
     if parts.scheme == "https" and host:
         return url
     if parts.scheme == "http" and _is_private(host):
-        warnings.warn("HINOS_MEMORY_URL is plain http; only a private network may carry it", stacklevel=2)
+        warnings.warn(f"{name} is plain http; only a private network may carry it", stacklevel=2)
         return url
-    raise SettingsInvalid("HINOS_MEMORY_URL must be https, or http for a loopback or private address")
+    raise SettingsInvalid(f"{name} must be https, or http for a loopback or private address")
 
 
 def _is_private(host: str) -> bool:

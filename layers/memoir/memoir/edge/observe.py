@@ -30,8 +30,16 @@ def _as_json(line: dict[str, Any]) -> str:
 def _logger() -> "Logger":
     from aws_lambda_powertools.logging import Logger
 
-    # A message is an event's name, never JSON: without `str` each would be tried as JSON first.
-    return Logger(service="memoir", location=None, json_serializer=_as_json, json_deserializer=str)
+    return Logger(
+        service="memoir",
+        location=None,
+        json_serializer=_as_json,
+        # A message is an event's name, never JSON: without `str` each would be tried as JSON first.
+        json_deserializer=str,
+        # Lambda takes a line's own level and time only where the time is as RFC 3339 has it.
+        use_rfc3339=True,
+        utc=True,
+    )
 
 
 @cache
