@@ -28,6 +28,7 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("11-get-forbidden-user", 403, "forbidden"),
         ("12-get-bad-id", 400, "conversation_id_invalid"),
     ],
+    "profile": [("01-get-none", 200, None), ("02-put-first", 200, None), ("03-get", 200, None)],
     "health": [("get", 200, None), ("no-such-route", 404, "not_found")],
     "turns": [
         ("01-post", 202, None),
