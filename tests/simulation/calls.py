@@ -1,8 +1,9 @@
 """Calls as AWS makes them: API Gateway's HTTP events and SQS batches, each with the faults it shall meet."""
 
+import io
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,10 +82,12 @@ class Calls:
         function = path.split("/")[1]
         with self._under(faults) as weather:
             try:
-                answer = self.world.handlers[function](event, Context())
+                answer = self._run(function, event)
             except Crash:
                 self.world.restart()
-                return Answer(status=500, text='{"message":"Internal Server Error"}', faults=("crash",), crashed=True)
+                return Answer(
+                    status=500, text='{"message":"Internal Server Error"}', faults=("crash",), crashed=True
+                )
         return Answer(status=answer["statusCode"], text=answer["body"] or "null", faults=_shown(weather))
 
     def deliver(self, worker: str, *messages: str, faults: Faults = FINE) -> list[str] | None:
@@ -92,7 +95,7 @@ class Calls:
         event = {"Records": [_record(number, message, worker) for number, message in enumerate(messages)]}
         with self._under(faults) as weather:
             try:
-                answer = self.world.handlers[_FUNCTION_OF_WORKER[worker]](event, Context())
+                answer = self._run(_FUNCTION_OF_WORKER[worker], event)
             except Crash:
                 self.world.restart()
                 return None
@@ -111,8 +114,13 @@ class Calls:
         """Deliver one message without faults; return whether it was taken. Leases run out before it comes."""
         self.world.clock.now += 1_000
         event = {"Records": [_record(0, message, worker)]}
-        answer = self.world.handlers[_FUNCTION_OF_WORKER[worker]](event, Context())
+        answer = self._run(_FUNCTION_OF_WORKER[worker], event)
         return not answer["batchItemFailures"]
+
+    def _run(self, function: str, event: dict[str, Any]) -> Any:
+        """Run a handler; its logs and metrics go nowhere."""
+        with redirect_stdout(io.StringIO()):
+            return self.world.handlers[function](event, Context())
 
     @contextmanager
     def _under(self, faults: Faults) -> Iterator[Weather]:

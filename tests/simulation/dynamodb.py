@@ -32,7 +32,9 @@ Place = tuple[str, str]
 """An item's place: its pk and sk."""
 
 
-def aws_error(code: str, operation: str, *, message: str = "", status: int = 400, **members: Any) -> ClientError:
+def aws_error(
+    code: str, operation: str, *, message: str = "", status: int = 400, **members: Any
+) -> ClientError:
     """Return the error that botocore raises for an answer of AWS's."""
     response: Any = {
         "Error": {"Code": code, "Message": message or code},
@@ -169,7 +171,9 @@ class InMemoryDynamoDb:
             if self.tokens[token] != request["TransactItems"]:
                 raise aws_error("IdempotentParameterMismatchException", "TransactWriteItems")
             return {}
-        writes = [self._checked(kind, body) for entry in request["TransactItems"] for kind, body in entry.items()]
+        writes = [
+            self._checked(kind, body) for entry in request["TransactItems"] for kind, body in entry.items()
+        ]
         if not 1 <= len(writes) <= MAX_TRANSACTION_ITEMS:
             raise ExpressionInvalid("Member must have length less than or equal to 100")
         if len({write.place for write in writes}) != len(writes):
@@ -177,10 +181,12 @@ class InMemoryDynamoDb:
         before = [self.items.get(write.place) for write in writes]
         kept = [holds(write.condition, item, write.names) for write, item in zip(writes, before, strict=True)]
         if not all(kept):
-            raise _cancelled([
-                _reason(write, item, held=held)
-                for write, item, held in zip(writes, before, kept, strict=True)
-            ])
+            raise _cancelled(
+                [
+                    _reason(write, item, held=held)
+                    for write, item, held in zip(writes, before, kept, strict=True)
+                ]
+            )
         after = [write.make(item) for write, item in zip(writes, before, strict=True)]
         if sum(item_bytes(item) for item in after if item) > MAX_TRANSACTION_BYTES:
             raise ExpressionInvalid("Transaction request exceeds 4 MB")
