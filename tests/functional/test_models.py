@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from memoir.adapters.extractive_model import ExtractiveModel
+from memoir.diary_ports import WritingJob
 
 from memoir.adapters.aws import make_client
 from memoir.adapters.bedrock_model import BedrockModel
-from memoir.adapters.extractive_model import ExtractiveModel
 from memoir.adapters.openai_model import MAX_ANSWER_BYTES, OpenAiModel
-from memoir.diary_ports import WritingJob
 from memoir.domain.diary.due.policy import Store
 from memoir.domain.diary.prompt.prompt import build_prompt
 from memoir.domain.diary.prompt.rounds import DialogueRound

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+import urllib3.util.connection
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
 from memoir.adapters.deadline import within
 
 _READ_BYTES = 64 * 1024
+_SOCKET_OPTIONS: list[tuple[int, int, int | bytes]] = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
 
 
 class NotReached(Exception):
@@ -97,16 +99,13 @@ class _Bounded:
 
     def _new_conn(self) -> socket.socket:
         last: OSError | None = None
-        for family, kind, protocol, _, address in _resolved(self.host, self.port, self.deadline):
-            sock = socket.socket(family, kind, protocol)
-            self.dialled = sock
+        for address in _resolved(self.host, self.port, self.deadline):
             try:
-                sock.settimeout(_left(self.deadline))
-                sock.connect(address)
-                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                return sock
+                self.dialled = urllib3.util.connection.create_connection(
+                    address, timeout=_left(self.deadline), socket_options=_SOCKET_OPTIONS
+                )
+                return self.dialled
             except OSError as error:
-                sock.close()
                 last = error
         raise last or OSError("the host has no address")
 
@@ -144,9 +143,10 @@ class _Watchdog:
         self._timer.join()
 
 
-def _resolved(host: str, port: int, deadline: float) -> list[Any]:
+def _resolved(host: str, port: int, deadline: float) -> list[tuple[str, int]]:
     """Return the addresses of *host*. A name server that is silent costs the budget and no more."""
-    return within(_left(deadline), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    found = within(_left(deadline), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    return [(str(place[4][0]), port) for place in found]
 
 
 def _answer(connection: HTTPConnection, max_bytes: int) -> HttpAnswer:
