@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ports": {"domain", "errors"},
     "diary_ports": {"domain", "errors"},
     "hinos_ports": {"domain", "errors"},
-    "contracts": {"contracts", "domain", "errors", "strict_json", "pydantic"},
+    "contracts": {"contracts", "domain", "errors", "strict_json", "pydantic", "jinja2"},
     "usecases": {"usecases", "domain", "errors", "ports", "diary_ports", "hinos_ports"},
     "tools": {"domain", "errors", "usecases"},
     "adapters": {
@@ -37,12 +37,23 @@ MAY_IMPORT: dict[str, set[str]] = {
         "strict_json",
         "botocore",
         "urllib3",
+        "jsonschema_rs",
     },
     "edge": {"edge", "contracts", "domain", "errors", "orjson", "aws_lambda_powertools"},
     "wiring": {"adapters", "domain", "errors", "ports", "diary_ports", "settings", "usecases"},
 }
 APP_MAY_IMPORT = {"edge", "contracts", "usecases", "wiring", "version", "domain"}
-OUTSIDE = {"jiter", "orjson", "pydantic", "botocore", "boto3", "urllib3", "aws_lambda_powertools"}
+OUTSIDE = {
+    "jinja2",
+    "jsonschema_rs",
+    "jiter",
+    "orjson",
+    "pydantic",
+    "botocore",
+    "boto3",
+    "urllib3",
+    "aws_lambda_powertools",
+}
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -15,7 +15,8 @@ MemoirError
 │   ├── MessagesRefused            the last message is not the current user's
 │   ├── ClaimConflict              the claim was used for other texts
 │   ├── ClaimExpired               the claim holds no longer
-│   ├── UpdateRefused              the product's own check said no                    (reason)
+│   ├── UpdateRefused              the product's own check said no                    (reason, problems)
+│   ├── ScenarioInvalid            the scenario breaks rules                          (problems)
 │   └── IdempotencyKeyReused       the key already stands for another request
 ├── RevisionConflict               the stored revision moved; nothing was written     (expected, current)
 ├── DoorbellFailed                 the turn is stored, its background work was not rung; send it again
@@ -38,7 +39,8 @@ class stands in `edge/http.py`, and a test fails if one is missing.
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-Fact = str | int | float | bool | None
+Problem = dict[str, str | int]  # path, code, detail; where it helps line and column, or rule
+Fact = str | int | float | bool | list[Problem] | None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -180,6 +182,15 @@ class UpdateRefused(RequestRefused):
 
     code: ClassVar[str] = "update_refused"
     reason: str
+    problems: list[Problem] | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class ScenarioInvalid(RequestRefused):
+    """The scenario breaks rules; `problems` names all of them."""
+
+    code: ClassVar[str] = "scenario_invalid"
+    problems: list[Problem]
 
 
 @dataclass(eq=False, kw_only=True)

@@ -40,6 +40,7 @@ TREATMENT: dict[type[errors.MemoirError], Treatment] = {
     errors.NotAuthenticated: "retry",
     errors.Forbidden: "retry",
     errors.UpdateRefused: "retry",
+    errors.ScenarioInvalid: "retry",
     errors.MessagesRefused: "retry",
     errors.ClaimConflict: "retry",
     errors.ClaimExpired: "retry",
