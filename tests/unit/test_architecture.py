@@ -17,22 +17,41 @@ APPS = sorted(ROOT.glob("functions/*/app.py"))
 STANDARD = "the standard library"
 # Who may import whom inside the package, and which third parties. Everyone may use the standard library.
 MAY_IMPORT: dict[str, set[str]] = {
-    "errors": set(),
+    "errors": {"errors"},
     "version": set(),
     "settings": set(),
     "domain": {"domain", "errors"},
     "strict_json": {"domain", "errors", "jiter", "orjson"},
     "ports": {"ports", "domain", "errors"},
     "records": {"records", "domain", "errors", "ports", "strict_json"},
-    "contracts": {"contracts", "domain", "errors", "strict_json", "pydantic"},
+    "contracts": {"contracts", "domain", "errors", "strict_json", "pydantic", "jinja2"},
     "usecases": {"usecases", "domain", "errors", "ports", "records"},
     "tools": {"domain", "errors", "usecases"},
-    "adapters": {"adapters", "domain", "errors", "ports", "strict_json", "botocore", "urllib3"},
+    "adapters": {
+        "adapters",
+        "domain",
+        "errors",
+        "ports",
+        "strict_json",
+        "botocore",
+        "urllib3",
+        "jsonschema_rs",
+    },
     "edge": {"edge", "contracts", "domain", "errors", "orjson", "aws_lambda_powertools"},
     "wiring": {"adapters", "domain", "errors", "ports", "settings", "usecases"},
 }
 APP_MAY_IMPORT = {"edge", "contracts", "usecases", "wiring", "version", "domain"}
-OUTSIDE = {"jiter", "orjson", "pydantic", "botocore", "boto3", "urllib3", "aws_lambda_powertools"}
+OUTSIDE = {
+    "jinja2",
+    "jsonschema_rs",
+    "jiter",
+    "orjson",
+    "pydantic",
+    "botocore",
+    "boto3",
+    "urllib3",
+    "aws_lambda_powertools",
+}
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -34,6 +34,8 @@ def ask_before_update(before_update: BeforeUpdate | None, memory: JsonDocument) 
         return
     try:
         before_update(memory.fresh_value())
+    except UpdateRefused:
+        raise
     except Exception as refusal:
         reason = str(refusal) or type(refusal).__name__
         raise UpdateRefused(reason=reason, detail=f"the update was refused: {reason}") from refusal

@@ -41,6 +41,7 @@ STATUS: dict[type[errors.MemoirError], int] = {
     errors.LimitExceeded: 422,
     errors.MessagesRefused: 422,
     errors.UpdateRefused: 422,
+    errors.ScenarioInvalid: 422,
     errors.IdempotencyKeyReused: 422,
     errors.RecordCorrupt: 500,
     errors.StoreMisused: 500,

@@ -44,6 +44,7 @@ TREATMENT: dict[type[errors.MemoirError], Treatment] = {
     errors.Forbidden: "keep",
     errors.PreconditionFailed: "keep",
     errors.UpdateRefused: "keep",
+    errors.ScenarioInvalid: "keep",
     errors.MessagesRefused: "keep",
     errors.ClaimConflict: "keep",
     errors.ClaimExpired: "keep",
