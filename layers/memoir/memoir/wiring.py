@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 from memoir.settings import Settings
 
 if TYPE_CHECKING:
+    from memoir.domain.scenario import Scenario
     from memoir.domain.scope import Scope
     from memoir.domain.write_token import WriteToken
+    from memoir.errors import Problem
     from memoir.ports.doorbell import Doorbell
     from memoir.ports.events import EventBus
     from memoir.usecases.ask_model import Writer
@@ -157,6 +159,29 @@ def secret(arn: str) -> Callable[[], str | None]:
     from memoir.adapters.secrets import Secret
 
     return Secret(client("secretsmanager"), arn)
+
+
+def check_schema(schema: dict[str, Any]) -> "list[Problem]":
+    """Return what is wrong with a `memorySchema`."""
+    from memoir.adapters.schema_check import check_schema
+
+    return check_schema(schema)
+
+
+@cache
+def default_scenario() -> "Scenario":
+    """Return the built-in scenario `default`, with what the deployment's parameters say of it."""
+    from dataclasses import replace
+
+    from memoir.domain.scenario import DEFAULT
+
+    quota = settings().diary_monthly_quota or None
+    return replace(
+        DEFAULT,
+        memory_ingest=settings().memory_ingest,
+        receipt_days=settings().receipt_days,
+        diary=replace(DEFAULT.diary, monthly_quota=quota),
+    )
 
 
 def postpone(record: Any, seconds: int) -> None:

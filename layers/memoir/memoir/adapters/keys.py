@@ -16,6 +16,7 @@ pk is `P#<product>`, `P#<product>#U#<user>` or `P#<product>#U#<user>#C#<conversa
 | lease         | who may do a job                           | L#<job>                                  |
 | raw           | a failed answer of a model                 | F#<agent>#<round>                        |
 | quota         | what a user has used of a month            | Q#<what>#<month>                         |
+| copy          | one revision of a document, by its kind    | V#<kind>#<name>#<revision, 16 digits>    |
 | register      | that a conversation exists                 | U#<user>#C#<conversation>                |
 
 The register's pk is `P#<product>#L#<0–f>`, by a hash of the user, so that a product's conversations can be
@@ -45,6 +46,7 @@ PREFIXES = {
     "raw": "F#",
     "quota": "Q#",
     "register": "U#",
+    "copy": "V#",
 }
 
 DOCUMENTS = ("memory", "table", "profile", "scenario", "state", "story", "checkpoint")

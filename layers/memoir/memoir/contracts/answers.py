@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memoir.domain.hinos import Committed, PreparedMemory
     from memoir.domain.memory import MemoryRecord
     from memoir.domain.receipt import Receipt
+    from memoir.domain.scenario.record import ScenarioRecord
     from memoir.domain.table.record import TableRecord
     from memoir.domain.turns import Recorded, TurnPage
 
@@ -107,6 +108,28 @@ class ReceiptsAnswer(TypedDict):
     """A page of receipts, newest first."""
 
     receipts: list[dict[str, Any]]
+    next: NotRequired[str]
+
+
+class ScenarioAnswer(TypedDict):
+    """A scenario as its product wrote it."""
+
+    revision: int
+    scenario: dict[str, Any] | None
+
+
+class ListedScenario(TypedDict):
+    """A scenario in a list."""
+
+    id: str
+    revision: int
+    memoryRuntime: str
+
+
+class ScenariosAnswer(TypedDict):
+    """A page of a product's scenarios, by id."""
+
+    scenarios: list[ListedScenario]
     next: NotRequired[str]
 
 
@@ -220,6 +243,23 @@ def conversations_answer(page: tuple[tuple[tuple[str, int, int], ...], str | Non
         ]
     }
     return Answer(body=body, next_place=following, facts={"conversations": len(listed)})
+
+
+def scenario_answer(record: "ScenarioRecord") -> Answer:
+    """Return a scenario; null for the built-in `default`."""
+    body: ScenarioAnswer = {"revision": record.revision, "scenario": record.scenario}
+    return Answer(body=body, etag=str(record.revision), facts={"revision_after": record.revision})
+
+
+def scenarios_answer(page: tuple[tuple[tuple[str, int, str], ...], str | None]) -> Answer:
+    """Return a page of scenarios: (id, revision, runtime)."""
+    listed, following = page
+    body: ScenariosAnswer = {
+        "scenarios": [
+            {"id": name, "revision": revision, "memoryRuntime": runtime} for name, revision, runtime in listed
+        ]
+    }
+    return Answer(body=body, next_place=following, facts={"scenarios": len(listed)})
 
 
 def prepared_answer(prepared: "PreparedMemory") -> Answer:

@@ -30,6 +30,7 @@ STATUS: dict[type[errors.MemoirError], int] = {
     errors.NotAuthenticated: 401,
     errors.Forbidden: 403,
     errors.NotFound: 404,
+    errors.ScenarioUnknown: 404,
     errors.RevisionConflict: 409,
     errors.TurnConflict: 409,
     errors.ClaimConflict: 409,
@@ -83,7 +84,7 @@ class Route:
     run: Callable[[Request], Any]
     answer: Callable[[Any], Answer]
     event: str
-    reads: Callable[[bytes], Any] | None = None
+    reads: Callable[[Request, bytes], Any] | None = None
     max_bytes: int = DOCUMENT_BODY_BYTES
     keeps: bool = False
     needs: Callable[[], object] = lambda: None
@@ -103,13 +104,13 @@ class Response:
     facts: Mapping[str, observe.Fact] = field(default_factory=dict)
 
 
-def lazily(module: str, name: str) -> Callable[..., Any]:
-    """Return a function of *module* that is imported when it is first called: pydantic only for bodies."""
+def lazily(module: str, name: str) -> Callable[[Request, bytes], Any]:
+    """Return a reader of *module* that is imported when it is first called: pydantic only for bodies."""
 
-    def call(*arguments: Any) -> Any:
-        return getattr(import_module(module), name)(*arguments)
+    def read(request: Request, body: bytes) -> Any:
+        return getattr(import_module(module), name)(body)
 
-    return call
+    return read
 
 
 def serve(event: Mapping[str, Any], routes: Routes, service: Service) -> dict[str, Any]:
@@ -150,7 +151,7 @@ def _respond(request: Request, route: Route, service: Service) -> Response:
     route.needs()
     if route.reads:
         raw = request.json_body(max_bytes=route.max_bytes)
-        request.body = route.reads(raw)
+        request.body = route.reads(request, raw)
         facts["bytes"] = len(raw)
     expected = getattr(request.body, "expected_revision", None)
     if not request.route_key.startswith("GET "):

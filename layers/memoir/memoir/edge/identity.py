@@ -5,7 +5,7 @@ API Gateway hands every claim over as text: a list arrives as "[a b]".
 
 from collections.abc import Callable, Mapping
 
-from memoir.domain.scope import UserScope, check_opaque_id
+from memoir.domain.scope import ProductScope, UserScope, check_opaque_id
 from memoir.errors import Forbidden, NotAuthenticated, RequestInvalid
 
 ACT_AS_USER = "memory/act-as-user"
@@ -24,7 +24,7 @@ def user_scope(
     token with the scope `memory/act-as-user` the header `x-user-id`, which that token must send and no other
     may. Raises NotAuthenticated, RequestInvalid, Forbidden.
     """
-    product = _claim(claims, "client_id") or _audience(_claim(claims, "aud"), audiences)
+    product = product_scope(claims=claims, audiences=audiences).product
     named = headers.get("x-user-id")
     if ACT_AS_USER in token_scopes(claims):
         if not named:
@@ -42,11 +42,19 @@ def user_scope(
         raise Forbidden(detail=f"x-user-id: only a token with the scope {ACT_AS_USER} may name a user")
     else:
         user = _claim(claims, "sub")
-    if not product or not user:
-        raise NotAuthenticated(detail="the token names no client or no user")
-    return UserScope(
-        product=check_opaque_id(product, path="token client"), user=check_opaque_id(user, path="token sub")
-    )
+    if not user:
+        raise NotAuthenticated(detail="the token names no user")
+    return UserScope(product=product, user=check_opaque_id(user, path="token sub"))
+
+
+def product_scope(
+    *, claims: Mapping[str, object], audiences: Callable[[], tuple[str, ...]] = tuple
+) -> ProductScope:
+    """Return the product of a request. Raises NotAuthenticated."""
+    product = _claim(claims, "client_id") or _audience(_claim(claims, "aud"), audiences)
+    if not product:
+        raise NotAuthenticated(detail="the token names no client")
+    return ProductScope(product=check_opaque_id(product, path="token client"))
 
 
 def token_scopes(claims: Mapping[str, object]) -> list[str]:

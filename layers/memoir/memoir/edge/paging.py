@@ -14,6 +14,7 @@ _MAX_BEFORE_CHARACTERS = 512
 
 ROUND = re.compile(r"[1-9][0-9]{0,9}")
 RECEIPT = re.compile(r"[0-9]{10}#[0-9]{6}#[a-z_]{1,40}")
+SCENARIO = re.compile(r"[^/%?#\\\x00-\x1f]{1,128}")
 CONVERSATION = re.compile(r"[0-9]{1,16}#[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}")
 
 

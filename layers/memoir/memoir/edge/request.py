@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from memoir import errors
-from memoir.domain.scope import Scope, UserScope
+from memoir.domain.scope import ProductScope, Scope, UserScope
 from memoir.domain.write_token import WriteToken, idempotent_token, random_token
-from memoir.edge.identity import user_scope
+from memoir.edge.identity import ADMIN, product_scope, token_scopes, user_scope
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
@@ -42,14 +42,28 @@ class Request:
     @cached_property
     def user(self) -> UserScope:
         """The product and user that the verified token stands for. Raises NotAuthenticated, Forbidden."""
-        authorizer = self.event.get("requestContext", {}).get("authorizer", {})
-        claims = authorizer.get("jwt", {}).get("claims", {})
-        return user_scope(claims=claims, headers=self.headers, audiences=self._audiences)
+        return user_scope(claims=self._claims, headers=self.headers, audiences=self._audiences)
+
+    @cached_property
+    def product(self) -> ProductScope:
+        """The product that the verified token stands for. Raises NotAuthenticated."""
+        return product_scope(claims=self._claims, audiences=self._audiences)
 
     @cached_property
     def conversation(self) -> Scope:
         """The conversation that the path names, of that user. Raises RequestInvalid for a bad id."""
         return self.user.conversation(self.path_parameter("id"))
+
+    def check_admin(self) -> None:
+        """Check that the token may write what belongs to the product. Raises Forbidden."""
+        if ADMIN not in token_scopes(self._claims):
+            raise errors.Forbidden(detail=f"only a token with the scope {ADMIN} may do this")
+
+    @property
+    def _claims(self) -> Mapping[str, object]:
+        authorizer = self.event.get("requestContext", {}).get("authorizer", {})
+        claims: Mapping[str, object] = authorizer.get("jwt", {}).get("claims", {})
+        return claims
 
     @property
     def query(self) -> Mapping[str, str]:

@@ -36,6 +36,7 @@ TREATMENT: dict[type[errors.MemoirError], Treatment] = {
     errors.ModelFailed: "retry",
     # What the message is about is no longer there, or no longer the current version.
     errors.NotFound: "drop",
+    errors.ScenarioUnknown: "drop",
     errors.TurnConflict: "drop",
     errors.RoundClosed: "drop",
     # Answers to a caller; no worker meets them. Kept, should it happen.

@@ -10,6 +10,7 @@ MemoirError
 │   ├── NotAuthenticated           no usable identity in the verified token
 │   ├── Forbidden                  an identity that may not do this
 │   ├── NotFound                   no such route or resource
+│   │   └── ScenarioUnknown        no such scenario                                   (current_revision)
 │   ├── TurnConflict               the turn id stands for a turn with another text    (turn_id, round)
 │   ├── RoundClosed                the round is followed by another, or its turn was replaced
 │   ├── MessagesRefused            the last message is not the current user's
@@ -73,6 +74,7 @@ from memoir.errors.refused import (
     RequestRefused,
     RoundClosed,
     ScenarioInvalid,
+    ScenarioUnknown,
     TooLarge,
     TurnConflict,
     UpdateRefused,
@@ -108,6 +110,7 @@ __all__ = [
     "RevisionConflict",
     "RoundClosed",
     "ScenarioInvalid",
+    "ScenarioUnknown",
     "StoreMisused",
     "StoreUnavailable",
     "TooLarge",

@@ -77,6 +77,14 @@ class NotFound(RequestRefused):
 
 
 @dataclass(eq=False, kw_only=True)
+class ScenarioUnknown(NotFound):
+    """The product has no such scenario, or none any more; `current_revision` is what a new one replaces."""
+
+    code: ClassVar[str] = "scenario_unknown"
+    current_revision: int | None = None
+
+
+@dataclass(eq=False, kw_only=True)
 class TurnConflict(RequestRefused):
     """The turn id already stands for a turn with another text."""
 

@@ -44,14 +44,14 @@ class StoredDocument:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A replacement of a document, based on revision *expected*; 0 creates it.
+    """A replacement of a document, based on revision *expected*; 0 creates it. None: it is gone from then on.
 
     `beside`: further writes that happen with it or not at all.
     """
 
     key: RecordKey
     expected: Revision
-    document: JsonDocument
+    document: JsonDocument | None
     token: WriteToken
     place: Position | None = None
     round: int | None = None
@@ -82,7 +82,9 @@ def document_writes(change: Change, *, now: float) -> tuple[Write, ...]:
         facts["place"] = position_text(change.place)
     if change.round is not None:
         facts["round"] = change.round
-    text = change.document.text
+    text = change.document.text if change.document else None
+    if change.document is None:
+        facts["absent"] = revision
     if change.expected == NONE_YET:
         record = Record(facts=facts, body=text)
         put = Put(key=change.key, record=record, when=ABSENT, name=DOCUMENT, remembers=True)
