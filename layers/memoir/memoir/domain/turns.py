@@ -66,6 +66,7 @@ class Turn:
     recorded_at: str
     follows: Position = START
     generation: int = 0
+    scenario_revision: int = 0
 
     @property
     def text_hash(self) -> str:
@@ -74,8 +75,24 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Governed:
+    """What a turn's scenario asks of it: which workers, once its reply is completed or accepted.
+
+    `revision`: the scenario's. `agent`: whose diary the turn goes into, empty for none.
+    """
+
+    workers: tuple[str, ...] = ()
+    write_on: Literal["completed", "accepted"] = "completed"
+    revision: int = 0
+    agent: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class KnownTurn:
-    """What is kept under a turn's id. `superseded`: a regenerated reply took its round."""
+    """What is kept under a turn's id. `superseded`: a regenerated reply took its round.
+
+    `governed`: what its scenario said when it was stored.
+    """
 
     position: Position
     text_hash: str
@@ -84,13 +101,15 @@ class KnownTurn:
     superseded: bool = False
     replaces: str | None = None
     generation: int = 0
+    governed: Governed = Governed()
 
 
 @dataclass(frozen=True, kw_only=True)
 class RungTurn:
     """The turn that workers are rung for: a hint, for what they do is decided by what is stored.
 
-    `life`: of the conversation that it belongs to, empty where it is not known.
+    `life`: of the conversation that it belongs to, empty where it is not known. `scenario_revision`: the one
+    that the turn named. `agent`: whose diary it goes into.
     """
 
     position: Position
@@ -98,6 +117,8 @@ class RungTurn:
     scenario_id: str
     subscription_category: str | None
     life: str = ""
+    scenario_revision: int = 0
+    agent: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
