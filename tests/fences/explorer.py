@@ -1,13 +1,13 @@
 """Run operations in every order that their requests to the store can come in.
 
-An operation is a function of what the store answers it. So it needs no thread: it is run from its start with the
-answers that it has had so far, up to its next request, and what it asks for then is remembered. One step of a
-schedule answers one request, or of a read of several records one record: each is true, all of them need not
-have been true together. Where two schedules come to the same store and the same answers, what follows is
-explored once and counts for both.
+An operation is a function of what the store answers it. So it needs no thread: it is run from its start with
+the answers that it has had so far, up to its next request, and what it asks for then is remembered. One step
+of a schedule answers one request, or of a read of several records one record, in any order: each is true, all
+of them need not have been true together. Where two schedules come to the same store and the same answers,
+what follows is explored once and counts for both.
 """
 
-import sys
+import gc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -17,6 +17,10 @@ from memoir.ports.records import Found, Owner, Record, RecordKey, Records, Refus
 from tests.fences.store import Name, Next, Store
 
 Operation = Callable[[Records], Any]
+
+
+_SHARED = ("head", "table", "cursor")
+"""Kinds of record that one operation reads and another changes. Any other is read with the first of these."""
 
 
 class Read(NamedTuple):
@@ -135,7 +139,7 @@ class _Run:
             self.outcome = error
 
     def answered(self, answer: Any) -> "_Run":
-        """Return the run after one more answer. Records stand for themselves: there is one of each content."""
+        """Return the run after one more answer. Of each content there is one record, so its id names it."""
         name = _name_of(answer)
         if name not in self.after:
             self.after[name] = _Run(self.operation, (*self.answers, answer))
@@ -174,12 +178,19 @@ class Explorer:
 
     def explore(self) -> Explored:
         """Follow every schedule to its end or its first violation."""
-        limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(10_000)
+        gc.disable()  # all that is made is kept: looking through it takes a third of the time
         try:
             return self._explore(self._start)
         finally:
-            sys.setrecursionlimit(limit)
+            gc.enable()
+
+    def replay(self, schedule: Schedule) -> None:
+        """Follow one schedule, as `explore` found it. Raises the Violation that it comes to."""
+        state = self._start
+        for name, told in schedule.steps:
+            operation = self._names.index(name)
+            state = dict(self._steps(state, operation, state.runs[operation]))[told]()
+        self._judge.at_end(state.store, self._outcomes(state))
 
     @property
     def states(self) -> int:
@@ -203,8 +214,11 @@ class Explorer:
                 _add(total, (self._names[operation], step), self._branch(go))
         if total.schedules:
             return total
-        outcomes = {name: run.outcome for name, run in zip(self._names, state.runs, strict=True)}
-        return _ended(lambda: self._judge.at_end(state.store, outcomes))
+        return _ended(lambda: self._judge.at_end(state.store, self._outcomes(state)))
+
+    def _outcomes(self, state: _State) -> dict[str, Any]:
+        assert all(run.request is None for run in state.runs), "an operation was left in the middle"
+        return {name: run.outcome for name, run in zip(self._names, state.runs, strict=True)}
 
     def _branch(self, go: Callable[[], _State]) -> Explored:
         try:
@@ -218,12 +232,14 @@ class Explorer:
         request = run.request
         if isinstance(request, Read):
             got = dict(state.got[operation])
+            shared = any(key.kind in _SHARED for key in request.keys)
             for place, key in enumerate(request.keys):
-                if place not in got:
+                if place not in got and (key.kind in _SHARED or not shared):
                     yield f"reads {_told(key)}", lambda p=place: self._read(state, operation, p)
         elif isinstance(request, Next):
-            yield f"walks {request.kind}s", lambda: self._moved(
-                state, operation, state.store.next(request), state.store
+            yield (
+                f"walks {request.kind}s",
+                lambda: self._moved(state, operation, state.store.next(request), state.store),
             )
         elif request is not None:
             yield f"writes {', '.join(w.label for w in request)}", lambda: self._write(state, operation)
@@ -231,8 +247,11 @@ class Explorer:
     def _read(self, state: _State, operation: int, place: int) -> _State:
         request = state.runs[operation].request
         assert isinstance(request, Read)
-        record = state.store.get(request.keys[place], request.facts)
-        got = tuple(sorted((*state.got[operation], (place, record)), key=lambda one: one[0]))
+        now = {place}
+        if not state.got[operation]:
+            now.update(other for other, key in enumerate(request.keys) if key.kind not in _SHARED)
+        records = ((one, state.store.get(request.keys[one], request.facts)) for one in now)
+        got = tuple(sorted((*state.got[operation], *records), key=lambda one: one[0]))
         if len(got) == len(request.keys):
             return self._moved(state, operation, tuple(record for _, record in got), state.store)
         return state._replace(got=_put(state.got, operation, got))

@@ -13,7 +13,6 @@ from memoir.ports.records import (
     Check,
     Condition,
     Fact,
-    Found,
     Is,
     Owner,
     Put,
