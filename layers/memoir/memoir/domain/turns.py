@@ -118,6 +118,11 @@ class TurnHead:
     top: int = 0
     stamped: tuple[str, ...] = ()
 
+    @property
+    def begun(self) -> bool:
+        """Whether there has ever been a turn; a rewind may have taken all of them back."""
+        return self.last != START or self.generation > 0
+
     def knows(self, rung: RungTurn) -> bool:
         """Tell whether a ring is of this conversation and of a place that it has reached."""
         same_life = not rung.life or rung.life == self.life
@@ -184,7 +189,7 @@ def place_turn(new: NewTurn, lookup: Lookup, *, life: str = "") -> Placement | K
         last=position,
         last_turn_id=new.turn_id,
         accepted_through=accepted_through,
-        life=life if head.last == START else head.life,
+        life=head.life if head.begun else life,
         top=max(head.top, position.version),
     )
     return Placement(

@@ -8,7 +8,6 @@ from memoir.domain.page import PageRoom
 from memoir.domain.scenario import Scenario, find_scenario
 from memoir.domain.scope import Scope
 from memoir.domain.turns import (
-    START,
     KnownTurn,
     Lookup,
     NewTurn,
@@ -129,7 +128,7 @@ def _store(
                 engine.keep(scope, token)
             return place, head, True
         turn = _turn(new, place, lookup, recorded_at=utc_text(engine.clock()))
-        first = (register_write(scope, now=engine.clock()),) if head.last == START else ()
+        first = (register_write(scope, now=engine.clock()),) if not head.begun else ()
         writes = turn_writes(scope, turn, place, replaces=new.replaces)
         try:
             engine.records.write(*writes, *first, *engine.kept(scope, token))
