@@ -9,32 +9,15 @@ what follows is explored once and counts for both.
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from memoir.errors import MemoirError
-from memoir.ports.records import Found, Owner, Record, RecordKey, Records, Refused, Write
-from tests.fences.store import Name, Next, Store
-
-Operation = Callable[[Records], Any]
-
+from memoir.ports.records import Record, RecordKey, Refused
+from tests.fences.replay import Operation, Read, Run, Violation
+from tests.fences.store import Next, Store
 
 _SHARED = ("head", "table", "cursor")
 """Kinds of record that one operation reads and another changes. Any other is read with the first of these."""
-
-
-class Read(NamedTuple):
-    """The request for several records."""
-
-    keys: tuple[RecordKey, ...]
-    facts: Name
-
-
-Request = Read | Next | tuple[Write, ...]
-
-
-class Violation(AssertionError):
-    """An invariant is broken."""
 
 
 class Judge(Protocol):
@@ -75,90 +58,11 @@ class Explored:
         return f"{self.wrong:,} of {self.schedules:,} schedules are wrong. {self.example or ''}"
 
 
-class _Asked(BaseException):
-    """The operation has come to its next request."""
-
-    def __init__(self, request: Request) -> None:
-        super().__init__()
-        self.request = request
-
-
-class _Replayed:
-    """The store of an operation that is run with the answers that it has had so far."""
-
-    def __init__(self, answers: tuple[Any, ...]) -> None:
-        self._answers = iter(answers)
-
-    def read(self, *keys: RecordKey, facts: Name = ()) -> Found:
-        wanted = tuple(dict.fromkeys(keys))
-        found = self._ask(Read(wanted, facts))
-        return {key: record for key, record in zip(wanted, found, strict=True) if record is not None}
-
-    def walk(
-        self,
-        owner: Owner,
-        kind: str,
-        *,
-        first: Name = (),
-        last: Name = ("~",),
-        backwards: bool = False,
-        page: int = 100,
-    ) -> Iterator[tuple[Name, Record]]:
-        seen = None
-        while found := self._ask(Next(owner, kind, first, last, backwards, seen)):
-            seen = found[0]
-            yield found
-
-    def write(self, *writes: Write) -> None:
-        held = self._ask(writes)
-        if held is not None:
-            raise Refused(dict(held))
-
-    def _ask(self, request: Request) -> Any:
-        for answer in self._answers:
-            return answer
-        raise _Asked(request)
-
-
-@dataclass(eq=False)
-class _Run:
-    """An operation that has had these answers: what it asks for next, or what it returned or raised."""
-
-    operation: Operation
-    answers: tuple[Any, ...] = ()
-    request: Request | None = None
-    outcome: Any = None
-    after: dict[Any, "_Run"] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        try:
-            self.outcome = self.operation(_Replayed(self.answers))
-        except _Asked as asked:
-            self.request = asked.request
-        except (MemoirError, Violation) as error:
-            self.outcome = error
-
-    def answered(self, answer: Any) -> "_Run":
-        """Return the run after one more answer. Of each content there is one record, so its id names it."""
-        name = _name_of(answer)
-        if name not in self.after:
-            self.after[name] = _Run(self.operation, (*self.answers, answer))
-        return self.after[name]
-
-
-def _name_of(answer: Any) -> Any:
-    return tuple(map(_name_of, answer)) if isinstance(answer, tuple) else _id(answer)
-
-
-def _id(value: Any) -> Any:
-    return id(value) if isinstance(value, Record) else value
-
-
 class _State(NamedTuple):
     """The store, how far each operation is, and what each has got of a read that is not complete."""
 
     store: Store
-    runs: tuple[_Run, ...]
+    runs: tuple[Run, ...]
     got: tuple[tuple[tuple[int, Record | None], ...], ...]
 
 
@@ -172,7 +76,7 @@ class Explorer:
         self._known: dict[Any, Explored] = {}
         self._start = _State(
             self._one(start),
-            tuple(_Run(operation) for operation in operations.values()),
+            tuple(Run(operation) for operation in operations.values()),
             tuple(() for _ in operations),
         )
 
@@ -228,7 +132,7 @@ class Explorer:
             return Explored(1, 1, Schedule((), str(violation)))
         return self._explore(state)
 
-    def _steps(self, state: _State, operation: int, run: _Run) -> Iterator[tuple[str, Callable[[], _State]]]:
+    def _steps(self, state: _State, operation: int, run: Run) -> Iterator[tuple[str, Callable[[], _State]]]:
         request = run.request
         if isinstance(request, Read):
             got = dict(state.got[operation])

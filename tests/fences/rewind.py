@@ -17,7 +17,7 @@ from memoir.records.positions import position_text, read_position
 from memoir.records.turns import cursor_key, head_key, newest_first, read_cursor, read_turn
 from memoir.usecases.edit_table import table_key
 from memoir.usecases.engine import Engine
-from tests.fences.store import copy_key
+from tests.fences.store import body_of, copy_key
 
 AGENT = "diary"
 _TRIES = 5
@@ -92,7 +92,7 @@ class Rewind:
         if self.all_cursors or cursor in found:
             writes.append(Amend(key=cursor, facts={"place": place, **stamp}))
         table = found.get(table_key(scope), Record())
-        if self.always_new or target.body != table.body:
+        if self.always_new or target.body != body_of(table):
             writes.append(_table_write(table_key(scope), table, target, {"place": place, **stamp}))
         elif table_key(scope) in found:
             writes.append(Amend(key=table_key(scope), facts=stamp))
@@ -105,7 +105,8 @@ class Rewind:
             through = max(
                 read_position(table.text("place")), read_cursor(found.get(cursor_key(scope, "table")))
             )
-            return replace(table, facts={**table.facts, "place": position_text(through)})
+            facts = {**table.facts, "place": position_text(through)}
+            return replace(table, facts=facts, body=body_of(table))
         for revision in range(table.number("revision") - 1, 0, -1):
             key = copy_key(scope, revision)
             copied = engine.records.read(key)[key]
@@ -135,18 +136,15 @@ def _head_write(scope: Scope, before: TurnHead, after: TurnHead, *, sees_accepts
 def _table_write(key: RecordKey, table: Record, target: Record, facts: dict[str, Fact]) -> Amend:
     """Return the write of the table's next revision: the target's body, or that there is none."""
     revision = table.number("revision") + 1
-    absent = target.body is None or (
-        target.number("absent") > 0 and target.number("absent") == target.number("revision")
-    )
     return Amend(
         key=key,
         facts={
             **facts,
             "revision": revision,
             "round": target.number("round"),
-            "absent": revision if absent else 0,
+            "absent": revision if target.body is None else 0,
             f"w{revision % REMEMBERED_WRITES}": f"rewind{revision:06}",
         },
-        body=None if absent else target.body,
+        body=target.body,
         when=stands(revision=table.number("revision")) if table.facts else ABSENT,
     )

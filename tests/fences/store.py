@@ -4,7 +4,7 @@ Faithful to the `Records` port, but for expiry: its clock stands still, before a
 """
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from memoir.ports.records import (
@@ -13,6 +13,7 @@ from memoir.ports.records import (
     Check,
     Condition,
     Fact,
+    Found,
     Is,
     Owner,
     Put,
@@ -112,15 +113,48 @@ class Store:
         if write.key.kind != "table" or record is None:
             return
         cursor = self.records.get(cursor_key(write.key.owner, "table"), Record())
-        copied = {name: record.facts[name] for name in ("round", "absent") if name in record.facts}
         place = max(record.text("place"), cursor.text("place"))
         key = copy_key(write.key.owner, record.number("revision"))
-        records[key] = same(Record(facts={**copied, "place": place}, body=record.body))
+        copied = Record(facts={"round": record.number("round"), "place": place}, body=body_of(record))
+        records[key] = same(copied)
+
+
+class Direct:
+    """The Records port on a store, each request at once."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def read(self, *keys: RecordKey, facts: Name = ()) -> Found:
+        return {key: record for key in keys if (record := self.store.get(key, facts)) is not None}
+
+    def walk(
+        self,
+        owner: Owner,
+        kind: str,
+        *,
+        first: Name = (),
+        last: Name = ("~",),
+        backwards: bool = False,
+        page: int = 100,
+    ) -> Iterator[tuple[Name, Record]]:
+        seen = None
+        while found := self.store.next(Next(owner, kind, first, last, backwards, seen)):
+            seen = found[0]
+            yield found
+
+    def write(self, *writes: Write) -> None:
+        self.store = self.store.written(writes)
 
 
 def copy_key(owner: Owner, revision: int) -> RecordKey:
     """Return the key of the copy of a table's revision."""
     return RecordKey(owner=owner, kind="copy", name=(f"{revision:016}",))
+
+
+def body_of(record: Record) -> str | None:
+    """Return the text of a document, None where there is none at its revision."""
+    return None if record.number("absent") == record.number("revision") else record.body
 
 
 def _holds(part: Stands | Absent, record: Record | None) -> bool:

@@ -8,9 +8,9 @@ from memoir.records.turns import head_key, read_head
 from memoir.usecases.table import read_table
 from memoir.usecases.turns import list_turns
 from tests.fences.rewind import Rewind
+from tests.fences.store import Direct
 from tests.fences.world import (
     SCOPE,
-    Direct,
     World,
     engine_on,
     ring,

@@ -6,7 +6,8 @@ Each is then left out, and the exploration has to notice: a rule that is not mis
 import pytest
 
 from tests.fences.doubles import PassesRewinds, ReadsOnce, SeesNoRewind, WalksOn
-from tests.fences.explorer import Explored, Explorer, Violation
+from tests.fences.explorer import Explored, Explorer
+from tests.fences.replay import Violation
 from tests.fences.rewind import Rewind
 from tests.fences.world import Promises, World, said
 

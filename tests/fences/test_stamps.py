@@ -8,8 +8,8 @@ from memoir.ports.records import Found, Put, Record, RecordKey, Refused
 from memoir.records.documents import read_document
 from memoir.records.turns import cursor_key, head_key, is_torn, pass_write, read_cursor, turn_key
 from memoir.usecases.edit_table import table_key
-from tests.fences.store import Store
-from tests.fences.world import SCOPE, Direct, engine_on
+from tests.fences.store import Direct, Store
+from tests.fences.world import SCOPE, engine_on
 
 CURSOR = cursor_key(SCOPE, "table")
 REWOUND = TurnHead(last=Position(round=1, version=1), generation=2, stamped=("table",))

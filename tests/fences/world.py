@@ -1,6 +1,6 @@
 """The conversation that is explored, what it has to be at the end, and what has to hold at every write."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ from memoir.domain.table.document import TableDocument
 from memoir.domain.turns import NewTurn, Position, Recorded, RungTurn, TurnHead
 from memoir.domain.write_token import WriteToken
 from memoir.errors import MemoirError, RevisionConflict, RoundClosed, StoreUnavailable
-from memoir.ports.records import Found, Owner, Record, RecordKey, Records, Write
+from memoir.ports.records import Found, Record, RecordKey, Records
 from memoir.records.positions import read_position
 from memoir.records.turns import head_key, read_head, turn_id_key, turn_key
 from memoir.usecases.edit_table import edit_table, table_key
@@ -18,9 +18,9 @@ from memoir.usecases.engine import Engine
 from memoir.usecases.follow_turns import WorkerPorts
 from memoir.usecases.table import read_table, replace_table
 from memoir.usecases.turns import accept_turn, list_turns, record_turn
-from tests.fences.explorer import Operation, Violation
+from tests.fences.replay import Operation, Violation
 from tests.fences.rewind import Rewind, Rewound
-from tests.fences.store import Name, Next, Store, copy_key
+from tests.fences.store import Direct, Name, Store, copy_key
 
 SCOPE = Scope(product="p", user="u", conversation="c")
 TABLE = {"sheets": [{"name": "log", "columns": ["what", "who"], "rows": []}]}
@@ -28,34 +28,6 @@ HOSTS_TABLE = {"sheets": [{"name": "log", "columns": ["what", "who"], "rows": [[
 NEW = "new"
 
 _NONE = Record()
-
-
-class Direct:
-    """The Records port on a store, each request at once."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-
-    def read(self, *keys: RecordKey, facts: Name = ()) -> Found:
-        return {key: record for key in keys if (record := self.store.get(key, facts)) is not None}
-
-    def walk(
-        self,
-        owner: Owner,
-        kind: str,
-        *,
-        first: Name = (),
-        last: Name = ("~",),
-        backwards: bool = False,
-        page: int = 100,
-    ) -> Iterator[tuple[Name, Record]]:
-        seen = None
-        while found := self.store.next(Next(owner, kind, first, last, backwards, seen)):
-            seen = found[0]
-            yield found
-
-    def write(self, *writes: Write) -> None:
-        self.store = self.store.written(writes)
 
 
 class Silent:
@@ -163,7 +135,7 @@ class World:
         return ring(self.turns[turn_round - 1], Position(round=turn_round, version=1))
 
     def operations(self, *names: str) -> dict[str, Operation]:
-        """Return the operations of these names."""
+        """Return those of `worker`, `second` (another one), `rewind`, `turn`, `host` and `accept`."""
         every: dict[str, Operation] = {
             "worker": self._work,
             "second": self._work,
