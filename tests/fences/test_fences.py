@@ -34,6 +34,7 @@ def explored(world: World, *operations: str) -> Explored:
         (World(turns=("A", "B"), judged=1, rewind=Rewind(to_round=0)), TO_NEW),
         (World(turns=("A", "b", "c"), judged=1, rung_round=1), TO_NEW),
         (World(turns=("A", "b", "C"), judged=1, new=said("new", edits=False)), TO_NEW),
+        (World(turns=("A", "B"), taken_back=("X", "y")), TO_NEW),
         (World(turns=("A", "B"), new=said("new", replaces="B")), TO_NEW),
         (World(turns=("a", "b"), table=False), TO_NEW),
         (World(turns=("A", "b"), judged=1), ("worker", "rewind", "host")),

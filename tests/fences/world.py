@@ -104,9 +104,10 @@ def host_puts(engine: Engine, table: Any = HOSTS_TABLE) -> int:
 class World:
     """A conversation before the exploration, the new turn that comes and the rewind.
 
-    `turns`: ids of the turns; one in capital letters edits the table, any other leaves it. `judged`: so many
-    of them the worker has passed. `table`: the host has made one. `rung_round`: of the worker's ring, which
-    may be late; the last round where it is not given.
+    `turns`: ids of the turns; one in capital letters edits the table, any other leaves it. `taken_back`: turns
+    that an earlier rewind to the same round took back. `judged`: so many turns the worker has passed, not
+    counting what it had passed before that rewind. `table`: the host has made one. `rung_round`: of the worker's
+    ring, which may be late; the last round where it is not given.
     """
 
     turns: tuple[str, ...]
@@ -115,6 +116,7 @@ class World:
     rewind: Rewind = field(default_factory=lambda: Rewind(to_round=1))
     table: bool = True
     rung_round: int | None = None
+    taken_back: tuple[str, ...] = ()
     engine: type[Engine] = Watched
     worker_engine: type[Engine] | None = None
     worker_records: Callable[[Records], Records] = lambda records: records
@@ -124,7 +126,13 @@ class World:
         records = Direct(Store())
         if self.table:
             host_puts(engine_on(records), TABLE)
-        for turn_id in self.turns:
+        stays = self.turns[: self.rewind.to_round] if self.taken_back else ()
+        for turn_id in (*stays, *self.taken_back):
+            say(records, said(turn_id, edits=turn_id.isupper()))
+        if self.taken_back:
+            work(engine_on(records), self.ring(1))
+            Rewind(to_round=self.rewind.to_round)(engine_on(records), SCOPE)
+        for turn_id in self.turns[len(stays) :]:
             say(records, said(turn_id, edits=turn_id.isupper()))
         if self.judged:
             work(engine_on(records), self.ring(len(self.turns)), turns=self.judged)
@@ -132,7 +140,8 @@ class World:
 
     def ring(self, turn_round: int) -> RungTurn:
         """Return the ring of the turn of that round."""
-        return ring(self.turns[turn_round - 1], Position(round=turn_round, version=1))
+        version = 2 if self.taken_back and turn_round > self.rewind.to_round else 1
+        return ring(self.turns[turn_round - 1], Position(round=turn_round, version=version))
 
     def operations(self, *names: str) -> dict[str, Operation]:
         """Return those of `worker`, `second` (another one), `rewind`, `turn`, `host` and `accept`."""
@@ -231,7 +240,7 @@ class Promises:
                 raise Violation(f"a ring afterwards raised {error!r}: {error}") from error
 
     def _live(self, store: Store, head: TurnHead) -> tuple[NewTurn, ...]:
-        rewound = head.generation > 0
+        rewound = head.generation > bool(self.world.taken_back)
         count = self.world.rewind.to_round if rewound else len(self.world.turns)
         live = [said(turn_id, edits=turn_id.isupper()) for turn_id in self.world.turns[:count]]
         known = store.get(turn_id_key(SCOPE, self.world.new.turn_id))
