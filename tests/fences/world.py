@@ -104,10 +104,10 @@ def host_puts(engine: Engine, table: Any = HOSTS_TABLE) -> int:
 class World:
     """A conversation before the exploration, the new turn that comes and the rewind.
 
-    `turns`: ids of the turns; one in capital letters edits the table, any other leaves it. `taken_back`: turns
-    that an earlier rewind to the same round took back. `judged`: so many turns the worker has passed, not
-    counting what it had passed before that rewind. `table`: the host has made one. `rung_round`: of the worker's
-    ring, which may be late; the last round where it is not given.
+    `turns`: ids of the turns; one in capital letters edits the table, any other leaves it. `taken_back`:
+    turns that an earlier rewind to the same round took back. `judged`: so many turns the worker has passed,
+    not counting what it had passed before that rewind. `table`: the host has made one. `rung_round`: of the
+    worker's ring, which may be late; the last round where it is not given.
     """
 
     turns: tuple[str, ...]
