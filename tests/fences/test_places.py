@@ -82,6 +82,15 @@ def test_a_turn_that_was_taken_back_is_not_replaced_where_its_round_is_the_last_
         placed(head, replaces="b", **TOLD)
 
 
+def test_a_turn_that_was_taken_back_is_not_replaced_after_a_second_rewind_to_its_round() -> None:
+    # Round 2 was told, taken back and told anew; then all behind it was taken back.
+    head = TurnHead(last=at(2, 2), last_turn_id="anew", life="life", generation=2, floor=2, top=2)
+    anew = known(at(2, 2), generation=1)
+    assert placed(head, replaces="anew", b=TOLD["b"], anew=anew).position == at(2, 3)
+    with pytest.raises(RoundClosed):
+        placed(head, replaces="b", b=TOLD["b"], anew=anew)
+
+
 def test_no_place_is_given_twice_by_any_turns_and_rewinds() -> None:
     given: list[Position] = []
     head = TurnHead()

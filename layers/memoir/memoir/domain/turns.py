@@ -222,7 +222,8 @@ def _next_position(new: NewTurn, lookup: Lookup) -> Position:
     replaced = lookup.known.get(new.replaces)
     if replaced is None:
         raise NotFound(path="/replaces", detail=f"/replaces: there is no turn {new.replaces!r}")
-    live = last.version <= floor or replaced.position.version > floor
+    # Of what was told before a rewind, only the turn that it left as the last one is known to be live.
+    live = new.replaces == lookup.head.last_turn_id or replaced.position.version > floor
     if replaced.position.round != last.round or not live:
         raise RoundClosed(
             turn_id=new.replaces,
