@@ -139,6 +139,11 @@ class TurnHead:
     top: int = 0
     stamped: tuple[str, ...] = ()
 
+    @property
+    def begun(self) -> bool:
+        """Whether there has ever been a turn; a rewind may have taken all of them back."""
+        return self.last != START or self.generation > 0
+
     def knows(self, rung: RungTurn) -> bool:
         """Tell whether a ring is of this conversation and of a place that it has reached."""
         same_life = not rung.life or rung.life == self.life
@@ -205,7 +210,7 @@ def place_turn(new: NewTurn, lookup: Lookup, *, life: str = "") -> Placement | K
         last=position,
         last_turn_id=new.turn_id,
         accepted_through=accepted_through,
-        life=life if head.last == START else head.life,
+        life=head.life if head.begun else life,
         top=max(head.top, position.version),
     )
     return Placement(
@@ -238,7 +243,8 @@ def _next_position(new: NewTurn, lookup: Lookup) -> Position:
     replaced = lookup.known.get(new.replaces)
     if replaced is None:
         raise NotFound(path="/replaces", detail=f"/replaces: there is no turn {new.replaces!r}")
-    live = last.version <= floor or replaced.position.version > floor
+    # Of what was told before a rewind, only the turn that it left as the last one is known to be live.
+    live = new.replaces == lookup.head.last_turn_id or replaced.position.version > floor
     if replaced.position.round != last.round or not live:
         raise RoundClosed(
             turn_id=new.replaces,

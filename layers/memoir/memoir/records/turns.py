@@ -90,7 +90,7 @@ def read_head(record: Record | None) -> TurnHead:
         )
     except ValueError:
         head = TurnHead()
-    if head.last == START:
+    if not head.begun:
         raise RecordCorrupt(detail="a stored turn head breaks its own rules; it is kept as it is")
     return head
 
@@ -197,7 +197,7 @@ def turn_writes(
 def head_write(scope: Scope, before: TurnHead, after: TurnHead) -> Amend:
     """Return the write that moves the head from *before* to *after*, if it stands at *before*."""
     unmoved = ABSENT
-    if before.last != START:
+    if before.begun:
         unmoved = stands(
             last_position=position_text(before.last),
             accepted_through=before.accepted_through,

@@ -41,8 +41,15 @@ def edit_table(ports: WorkerPorts, *, scope: Scope, rung: RungTurn) -> list[Rece
 
 
 def stored_state(stored: StoredDocument | None) -> TableState:
-    """Return the stored state, an empty one for none. Raises RecordCorrupt."""
-    return TableState() if stored is None or stored.document is None else read_state(stored.document)
+    """Return the stored state, an empty one for none. Raises RecordCorrupt.
+
+    Its rows are those that a model was shown at its revision. The text does not say so where a rewind made
+    the revision, for that stores an older text as it was.
+    """
+    if stored is None:
+        return TableState()
+    state = TableState() if stored.document is None else read_state(stored.document)
+    return state.at(stored.revision)
 
 
 def _step(view: View, turn: Turn, *, refine: bool) -> Effect:

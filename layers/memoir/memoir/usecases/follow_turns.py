@@ -59,7 +59,7 @@ class _Following:
     scope: Scope
     rung: RungTurn
     receipts: list[Receipt] = field(default_factory=list)
-    rules: Rules = Rules()
+    rules: Rules = field(default_factory=Rules)
 
     def run(self) -> list[Receipt]:
         try:

@@ -9,7 +9,6 @@ from memoir.domain.page import PageRoom
 from memoir.domain.scenario import DEFAULT, Scenario
 from memoir.domain.scope import Scope
 from memoir.domain.turns import (
-    START,
     Governed,
     KnownTurn,
     Lookup,
@@ -140,7 +139,7 @@ def _store(
                 engine.keep(scope, token)
             return place, head, True
         turn = _turn(new, place, lookup, governed, recorded_at=utc_text(engine.clock()))
-        first = (register_write(scope, now=engine.clock()),) if head.last == START else ()
+        first = (register_write(scope, now=engine.clock()),) if not head.begun else ()
         writes = turn_writes(scope, turn, place, replaces=new.replaces, governed=governed)
         try:
             engine.records.write(*writes, *first, *engine.kept(scope, token))
