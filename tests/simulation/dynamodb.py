@@ -7,8 +7,7 @@ place, so that what was read stays as it was.
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
@@ -44,6 +43,13 @@ def aws_error(
     return ClientError(response, operation)
 
 
+class _Sized(NamedTuple):
+    """An item to store, and what DynamoDB counts for it."""
+
+    item: Item
+    size_bytes: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Write:
     """A write that was checked: where, on which condition, and what becomes of the item (None: deleted)."""
@@ -51,7 +57,7 @@ class _Write:
     place: Place
     condition: Tree | None
     names: Names
-    make: Callable[[Item | None], Item | None]
+    make: Callable[[Item | None], "_Sized | None"]
     tells_old: bool
     touched: Callable[[], set[str]] = set
 
@@ -163,7 +169,8 @@ class InMemoryDynamoDb:
             raise aws_error("ConditionalCheckFailedException", f"{kind}Item", message=message, **old)
         after = write.make(before)
         self._store(write.place, after)
-        return _returned(request.get("ReturnValues", "NONE"), before, after, write.touched())
+        wanted = request.get("ReturnValues", "NONE")
+        return _returned(wanted, before, after and after.item, write.touched())
 
     def _transact_write_items(self, request: Item) -> Item:
         token = request.get("ClientRequestToken")
@@ -188,10 +195,10 @@ class InMemoryDynamoDb:
                 ]
             )
         after = [write.make(item) for write, item in zip(writes, before, strict=True)]
-        if sum(item_bytes(item) for item in after if item) > MAX_TRANSACTION_BYTES:
+        if sum(made.size_bytes for made in after if made) > MAX_TRANSACTION_BYTES:
             raise ExpressionInvalid("Transaction request exceeds 4 MB")
-        for write, item in zip(writes, after, strict=True):
-            self._store(write.place, item)
+        for write, made in zip(writes, after, strict=True):
+            self._store(write.place, made)
         if token:
             self.tokens[token] = request["TransactItems"]
         return {}
@@ -220,17 +227,16 @@ class InMemoryDynamoDb:
         place = _place(request["Item"] if kind == "Put" else request["Key"], whole=kind != "Put")
         touched: set[str] = set()
 
-        def make(before: Item | None) -> Item | None:
+        def make(before: Item | None) -> _Sized | None:
             if kind == "ConditionCheck":
-                return before
+                return _Sized(before, self.sizes[place]) if before else None
             if kind == "Delete":
                 return None
             after = dict(request["Item"]) if kind == "Put" else before or dict(request["Key"])
             if update:
                 after, changed = updated(update, after, names)
                 touched.update(changed)
-            _check_item(after, touched)
-            return after
+            return _checked_item(after, touched)
 
         return _Write(
             place=place,
@@ -241,17 +247,16 @@ class InMemoryDynamoDb:
             touched=lambda: touched,
         )
 
-    def _store(self, place: Place, item: Item | None) -> None:
+    def _store(self, place: Place, made: _Sized | None) -> None:
         pk, sk = place
-        if item is None:
+        if made is None:
             if self.items.pop(place, None) is not None:
                 del self.sizes[place]
                 self.order[pk].remove(sk)
             return
         if place not in self.items:
             insort(self.order.setdefault(pk, []), sk)
-        self.items[place] = item
-        self.sizes[place] = item_bytes(item)
+        self.items[place], self.sizes[place] = made
 
     def _check_table(self, name: str) -> None:
         if name != self.table_name:
@@ -310,11 +315,13 @@ def _place(key: Item, *, whole: bool) -> Place:
     return key["pk"]["S"], key["sk"]["S"]
 
 
-def _check_item(item: Item, touched: set[str]) -> None:
+def _checked_item(item: Item, touched: set[str]) -> _Sized:
     if touched & {"pk", "sk"}:
         raise ExpressionInvalid("Cannot update attribute pk or sk. This attribute is part of the key")
-    if item_bytes(item) > MAX_ITEM_BYTES:
+    size_bytes = item_bytes(item)
+    if size_bytes > MAX_ITEM_BYTES:
         raise ExpressionInvalid("Item size has exceeded the maximum allowed size")
+    return _Sized(item, size_bytes)
 
 
 def _cancelled(reasons: list[Item]) -> ClientError:
@@ -353,8 +360,7 @@ def _value_bytes(value: Item) -> int:
     if kind == "S":
         return _text_bytes(raw)
     if kind == "N":
-        digits = len(Decimal(raw).normalize().as_tuple().digits)
-        return (digits + 1) // 2 + 1
+        return (len(raw.strip("-").strip("0")) + 1) // 2 + 1
     if kind == "B":
         return len(raw)
     if kind == "M":
