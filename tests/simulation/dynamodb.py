@@ -17,6 +17,7 @@ from tests.simulation.expressions import (
     Item,
     Tree,
     condition_tree,
+    path_heads,
     projection_paths,
     update_tree,
 )
@@ -114,6 +115,8 @@ class InMemoryDynamoDb:
         keep = condition_tree(filter_text) if filter_text else None
         paths = projection_paths(projection) if projection else None
         names = Names.of(request, key_condition, keep, paths)
+        if keep and {names.names.get(head, head) for head in path_heads(keep)} & {"pk", "sk"}:
+            raise ExpressionInvalid("Filter Expression can only contain non-primary key attributes")
         pk, low, high = _key_range(key_condition, names)
         places = self._between(pk, low, high)
         places = [place for place in places if holds(key_condition, self.items[place], names)]
