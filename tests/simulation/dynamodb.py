@@ -7,7 +7,7 @@ place, so that what was read stays as it was.
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -21,15 +21,12 @@ from tests.simulation.expressions import (
     projection_paths,
     update_tree,
 )
+from tests.simulation.items import Place, SizedItem, checked_item, place_of
 
-MAX_ITEM_BYTES = 400 * 1024
 MAX_PAGE_BYTES = 1024 * 1024
-MAX_PK_BYTES, MAX_SK_BYTES = 2048, 1024
 MAX_TRANSACTION_ITEMS, MAX_TRANSACTION_BYTES = 100, 4 * 1024 * 1024
+LAST_CHARACTER = "\U0010ffff"
 MAX_GET_KEYS, MAX_GET_BYTES, MAX_WRITE_ITEMS = 100, 16 * 1024 * 1024, 25
-
-Place = tuple[str, str]
-"""An item's place: its pk and sk."""
 
 
 def aws_error(
@@ -44,13 +41,6 @@ def aws_error(
     return ClientError(response, operation)
 
 
-class _Sized(NamedTuple):
-    """An item to store, and what DynamoDB counts for it."""
-
-    item: Item
-    size_bytes: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Write:
     """A write that was checked: where, on which condition, and what becomes of the item (None: deleted)."""
@@ -58,7 +48,7 @@ class _Write:
     place: Place
     condition: Tree | None
     names: Names
-    make: Callable[[Item | None], "_Sized | None"]
+    make: Callable[[Item | None], "SizedItem | None"]
     tells_old: bool
     touched: Callable[[], set[str]] = set
 
@@ -86,7 +76,7 @@ class InMemoryDynamoDb:
 
     def _get_item(self, request: Item) -> Item:
         self._check_table(request["TableName"])
-        item = self.items.get(_place(request["Key"], whole=True))
+        item = self.items.get(place_of(request["Key"], whole=True))
         if item is None:
             return {}
         return {"Item": _visible(item, request)}
@@ -96,7 +86,7 @@ class InMemoryDynamoDb:
         size_bytes = 0
         for table_name, wanted in request["RequestItems"].items():
             self._check_table(table_name)
-            places = [_place(key, whole=True) for key in wanted["Keys"]]
+            places = [place_of(key, whole=True) for key in wanted["Keys"]]
             if not 1 <= len(places) <= MAX_GET_KEYS:
                 raise ExpressionInvalid("Too many items requested for the BatchGetItem call")
             if len(set(places)) != len(places):
@@ -117,9 +107,10 @@ class InMemoryDynamoDb:
         names = Names.of(request, key_condition, keep, paths)
         if keep and {names.names.get(head, head) for head in path_heads(keep)} & {"pk", "sk"}:
             raise ExpressionInvalid("Filter Expression can only contain non-primary key attributes")
-        pk, low, high = _key_range(key_condition, names)
+        pk, low, high, exclusive = _key_range(key_condition, names)
         places = self._between(pk, low, high)
-        places = [place for place in places if holds(key_condition, self.items[place], names)]
+        if exclusive:
+            places = [place for place in places if place[1] != exclusive]
         if request.get("ScanIndexForward") is False:
             places.reverse()
         places = _behind(places, request)
@@ -227,19 +218,19 @@ class InMemoryDynamoDb:
         condition = condition_tree(condition_text) if condition_text else None
         update = update_tree(update_text) if update_text else None
         names = Names.of(request, condition, update)
-        place = _place(request["Item"] if kind == "Put" else request["Key"], whole=kind != "Put")
+        place = place_of(request["Item"] if kind == "Put" else request["Key"], whole=kind != "Put")
         touched: set[str] = set()
 
-        def make(before: Item | None) -> _Sized | None:
+        def make(before: Item | None) -> SizedItem | None:
             if kind == "ConditionCheck":
-                return _Sized(before, self.sizes[place]) if before else None
+                return SizedItem(before, self.sizes[place]) if before else None
             if kind == "Delete":
                 return None
             after = dict(request["Item"]) if kind == "Put" else before or dict(request["Key"])
             if update:
                 after, changed = updated(update, after, names)
                 touched.update(changed)
-            return _checked_item(after, touched)
+            return checked_item(after, touched)
 
         return _Write(
             place=place,
@@ -250,7 +241,7 @@ class InMemoryDynamoDb:
             touched=lambda: touched,
         )
 
-    def _store(self, place: Place, made: _Sized | None) -> None:
+    def _store(self, place: Place, made: SizedItem | None) -> None:
         pk, sk = place
         if made is None:
             if self.items.pop(place, None) is not None:
@@ -274,10 +265,10 @@ def _visible(item: Item, request: Item) -> Item:
     return projected(paths, item, Names.of(request, paths))
 
 
-def _key_range(tree: Tree, names: Names) -> tuple[str, str | None, str | None]:
-    """Return pk and the bounds of sk. The condition itself is checked on each item as well."""
+def _key_range(tree: Tree, names: Names) -> tuple[str, str | None, str | None, str | None]:
+    """Return pk, the bounds of sk, and the bound that does not belong to the range itself, if any."""
     parts = [tree[1], tree[2]] if tree[0] == "and" else [tree]
-    pk = low = high = None
+    pk = low = high = exclusive = None
     for part in parts:
         name, value = names.path(part[1])[0], names.values[part[2][1]]["S"]
         if name == "pk" and part[0] == "=":
@@ -289,42 +280,20 @@ def _key_range(tree: Tree, names: Names) -> tuple[str, str | None, str | None]:
         else:
             low = value if part[0] in ("=", ">", ">=", "begins_with") else None
             high = value if part[0] in ("=", "<", "<=") else None
+            high = value + LAST_CHARACTER if part[0] == "begins_with" else high
+            exclusive = value if part[0] in ("<", ">") else None
     if pk is None:
         raise ExpressionInvalid("Query condition missed key schema element: pk")
-    return pk, low, high
+    return pk, low, high, exclusive
 
 
 def _behind(places: list[Place], request: Item) -> list[Place]:
     start = request.get("ExclusiveStartKey")
     if start is None:
         return places
-    place = _place(start, whole=True)
+    place = place_of(start, whole=True)
     backwards = request.get("ScanIndexForward") is False
     return [other for other in places if (other < place if backwards else other > place)]
-
-
-def _place(key: Item, *, whole: bool) -> Place:
-    """Return the place that a key names. *whole*: nothing else may stand beside it."""
-    if (whole and set(key) != {"pk", "sk"}) or not {"pk", "sk"} <= set(key):
-        raise ExpressionInvalid("The provided key element does not match the schema")
-    for name, limit in (("pk", MAX_PK_BYTES), ("sk", MAX_SK_BYTES)):
-        text = key[name].get("S")
-        if text is None:
-            raise ExpressionInvalid("The provided key element does not match the schema")
-        if not text:
-            raise ExpressionInvalid("One or more parameter values are not valid: empty string value for key")
-        if len(text) * 4 > limit and len(text.encode()) > limit:
-            raise ExpressionInvalid(f"Size of {name} has exceeded the maximum size limit of {limit} bytes")
-    return key["pk"]["S"], key["sk"]["S"]
-
-
-def _checked_item(item: Item, touched: set[str]) -> _Sized:
-    if touched & {"pk", "sk"}:
-        raise ExpressionInvalid("Cannot update attribute pk or sk. This attribute is part of the key")
-    size_bytes = item_bytes(item)
-    if size_bytes > MAX_ITEM_BYTES:
-        raise ExpressionInvalid("Item size has exceeded the maximum allowed size")
-    return _Sized(item, size_bytes)
 
 
 def _cancelled(reasons: list[Item]) -> ClientError:
@@ -351,29 +320,3 @@ def _returned(wanted: str, before: Item | None, after: Item | None, touched: set
     if wanted.startswith("UPDATED"):
         source = {name: value for name, value in source.items() if name in touched}
     return {"Attributes": dict(source)} if source else {}
-
-
-def item_bytes(item: Item) -> int:
-    """Return what DynamoDB counts for *item*: names, and values by their type."""
-    return sum(_text_bytes(name) + _value_bytes(value) for name, value in item.items())
-
-
-def _value_bytes(value: Item) -> int:
-    kind, raw = next(iter(value.items()))
-    if kind == "S":
-        return _text_bytes(raw)
-    if kind == "N":
-        return (len(raw.strip("-").strip("0")) + 1) // 2 + 1
-    if kind == "B":
-        return len(raw)
-    if kind == "M":
-        return 3 + sum(_text_bytes(name) + _value_bytes(inner) + 1 for name, inner in raw.items())
-    if kind == "L":
-        return 3 + sum(_value_bytes(inner) + 1 for inner in raw)
-    if kind in ("SS", "NS", "BS"):
-        return sum(len(member if kind == "BS" else member.encode()) for member in raw)
-    return 1
-
-
-def _text_bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())

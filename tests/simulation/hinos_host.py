@@ -1,4 +1,4 @@
-"""A host that commits claims of Hinos's, repeats what it does not know, and holds the answers against the truth."""
+"""A host that commits claims of Hinos's, repeats what it does not know, and checks what it is told."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class HinosHost:
         self._unclear: set[str] = set()
 
     def commit(self, *, script: int, repeats: int, faults: Faults) -> None:
-        """Prepare a claim and commit it; repeat the commit as often as it is said, and until it is answered."""
+        """Prepare a claim and commit it; repeat the commit *repeats* times, and until it is answered."""
         prepared = self._calls.http("POST", "/hinos/prepare", _CHAT)
         assert prepared.status == 200, prepared
         body = {"claim_id": prepared.json["claim_id"], "user": "u", "assistant": "a"}
@@ -60,7 +60,7 @@ class HinosHost:
                 self._check(body, answer.json)
 
     def _check(self, body: dict[str, str], told: Any) -> None:
-        """A claim was sent once at most; what is told of it is true; where it was not sent, somebody was told."""
+        """A claim was sent once at most, what is told of it is true, and one not sent was told of."""
         hinos, claim_id = self._calls.world.hinos, body["claim_id"]
         assert hinos.sent[claim_id] <= 1, (claim_id, hinos.sent)
         if told["committed"]:
@@ -70,7 +70,7 @@ class HinosHost:
         assert hinos.sent[claim_id] or self._was_told(claim_id), ("nobody was told", claim_id, told)
 
     def _may_be_unknown(self, claim_id: str) -> bool:
-        """Tell whether no one could know that Hinos took a claim: its answer was lost, or the function died."""
+        """Tell whether no one could know that Hinos took it: an answer was lost, or the function died."""
         return claim_id in self._unclear
 
     def _told(self, body: dict[str, str]) -> Any:

@@ -49,7 +49,7 @@ class Truth:
     log: list[tuple[int, int, str, tuple[Any, ...]]] = field(default_factory=list)
 
     def noted(self, act: str, *arguments: Any, turn_round: int = 0) -> None:
-        """Keep an act for a run without faults: turns by their rounds, other acts behind what was said then."""
+        """Keep an act for a run without faults: turns by round, other acts behind what was said then."""
         last = turn_round or len(self.rounds)
         self.log.append((last, 0 if turn_round else 1, act, arguments))
 
@@ -104,7 +104,7 @@ class Host:
             assert number == len(rounds) or rounds[number:], (said, number)
             rounds[number - 1].append(said)
         through = self.truth.accepted_through
-        if said.replaces:
+        if said.replaces and through <= number:  # else a later round was accepted meanwhile
             through = min(through, number - 1)
         self.truth.accepted_through = max(through, number) if said.accepted else through
         self.truth.noted("say", said, turn_round=number)
@@ -249,7 +249,7 @@ class Host:
     def _settled(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, faults: Faults, **rest: str
     ) -> Answer:
-        """Send a request that may be repeated, and repeat it where its outcome is unknown or it was refused."""
+        """Send a request that may be repeated, and repeat it where it failed or its outcome is unknown."""
         answer = self.calls.http(method, path, body, key=key, faults=faults, **rest)
         _check_status(answer, 200, 202, 409)
         if answer.status >= 500:

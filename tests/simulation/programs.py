@@ -34,14 +34,17 @@ class Step:
 SAYING = ("say", "say", "regenerate", "burst")
 QUEUES = ("deliver", "deliver", "lose", "double")
 HOSTS = ("accept", "again", "memory", "edit", "put_table", "put_diary", "delete_diary")
+INNER = (*SAYING[:3], "deliver", "edit", "accept")
 KEYS = ("keyed_edit", "repeat")
 
 _faults = st.lists(st.tuples(_REQUESTS, st.sampled_from(sorted(FAULTS))), max_size=2).map(tuple)
 
 
-def _steps(acts: tuple[str, ...], *, deep: bool) -> st.SearchStrategy[Step]:
-    inner = _steps((*SAYING[:3], "deliver", "edit", "accept"), deep=False) if deep else st.nothing()
-    meanwhile = st.one_of(st.none(), st.none(), st.tuples(_REQUESTS, inner)) if deep else st.none()
+def _steps(acts: tuple[str, ...], *, inner: tuple[str, ...]) -> st.SearchStrategy[Step]:
+    deep = bool(inner)
+    meanwhile: st.SearchStrategy[tuple[int, Step] | None] = st.none()
+    if deep:
+        meanwhile = st.one_of(st.none(), st.none(), st.tuples(_REQUESTS, _steps(inner, inner=())))
     return st.builds(
         Step,
         act=st.sampled_from(("wait", *acts)),  # what a step that is not needed shrinks to
@@ -52,9 +55,9 @@ def _steps(acts: tuple[str, ...], *, deep: bool) -> st.SearchStrategy[Step]:
     )
 
 
-def histories(*acts: str) -> st.SearchStrategy[list[Step]]:
-    """Return histories of *acts*."""
-    return st.lists(_steps(acts, deep=True), min_size=MIN_STEPS, max_size=MAX_STEPS)
+def histories(*acts: str, inner: tuple[str, ...] = INNER) -> st.SearchStrategy[list[Step]]:
+    """Return histories of *acts*; *inner* may happen between two requests of another."""
+    return st.lists(_steps(acts, inner=inner), min_size=MIN_STEPS, max_size=MAX_STEPS)
 
 
 ALL = (*SAYING, *QUEUES, *HOSTS, *KEYS, "commit")

@@ -1,5 +1,7 @@
-"""Runs a history: each step on what is there when its turn comes, then all rings, then the same without faults."""
+"""Runs a history: each step on what is there by then, at last all rings; and the same without faults."""
 
+import json
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -22,14 +24,28 @@ HOSTILE = (
     "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"),
     "\u2028\ufffe",
 )
-LONG = ("\x01" * 20_000, "\n" * 131_000, '"' * 60_000)
+LONG = ("\x01" * 90_000, "\n" * 130_000, '"' * 130_000)
+
+_IDS = uuid.UUID("12345678-1234-5678-1234-567812345678")
+LARGE_SHEETS = tuple(
+    {
+        "name": f"大{sheet}",
+        "columns": ["字"],
+        "rows": [[f"{row}"] for row in range(200)],
+        "rowIds": [str(uuid.uuid5(_IDS, f"{sheet}-{row}")) for row in range(200)],
+    }
+    for sheet in range(4)
+)
 
 
 class Runner:
     """One run of a history in a world of its own."""
 
-    def __init__(self, world: Lambdas, *, rounds: int = 0) -> None:
-        """Begin a conversation that has its sheets, and *rounds* of which no ring was delivered yet."""
+    def __init__(self, world: Lambdas, *, rounds: int = 0, large: bool = False) -> None:
+        """Begin a conversation that has its sheets, and *rounds* of which no ring was delivered yet.
+
+        *large*: beside them, sheets that are as large as the limits allow, with long row ids.
+        """
         world.reset()
         self.calls = Calls(world)
         self.host = Host(self.calls)
@@ -37,12 +53,12 @@ class Runner:
         self.numbers = 0
         self.keys = 0
         self.nested: list[str] = []
-        self._set_sheets()
+        self._set_sheets([*SHEETS, *LARGE_SHEETS] if large else [*SHEETS])
         for _ in range(rounds):
             self._say(Step(act="say", a=1), FINE)
 
-    def _set_sheets(self) -> None:
-        table = {"sheets": [dict(sheet) for sheet in SHEETS]}
+    def _set_sheets(self, sheets: list[Any]) -> None:
+        table = {"sheets": sheets}
         answer = self.calls.http("PUT", "/table", {"expectedRevision": 0, "table": table})
         assert answer.status == 200, answer
 
@@ -94,11 +110,12 @@ class Runner:
 
     def _update(self, step: Step) -> str:
         row = max(1, self.numbers - 1 - step.b % 3)
-        return f'{{"edits":[{{"op":"update","table":"人物","match":{{"名":"{row}"}},"set":{{"物":"{self.numbers}"}}}}]}}'
+        edit = {"op": "update", "table": "人物", "match": {"名": f"{row}"}, "set": {"物": f"{self.numbers}"}}
+        return json.dumps({"edits": [edit]})
 
     def _delete(self, step: Step) -> str:
         row = max(1, self.numbers - 1 - step.b % 3)
-        return f'{{"edits":[{{"op":"delete","table":"人物","match":{{"名":"{row}"}}}}]}}'
+        return json.dumps({"edits": [{"op": "delete", "table": "人物", "match": {"名": f"{row}"}}]})
 
     def _regenerate(self, step: Step, faults: Faults) -> None:
         if self.host.truth.rounds and self.host.truth.rounds[-1]:
@@ -132,9 +149,16 @@ class Runner:
     def _deliver(self, step: Step, faults: Faults) -> None:
         """Deliver one ring or two, wherever in the queue they are; what fails goes back."""
         worker, queue = self._queue(step)
-        if not queue:
-            return
-        at = step.b % len(queue)
+        if queue:
+            self._deliver_from(worker, queue, step.b % len(queue), step, faults)
+
+    def _write(self, step: Step, faults: Faults) -> None:
+        """Deliver the newest ring of the diary, where the model may take long."""
+        queue = self.calls.world.aws.queues["diary"]
+        if queue:
+            self._deliver_from("diary", queue, len(queue) - 1, step, faults)
+
+    def _deliver_from(self, worker: str, queue: list[str], at: int, step: Step, faults: Faults) -> None:
         taken = queue[at : at + 1 + step.b % 2]
         del queue[at : at + len(taken)]
         self.calls.world.clock.now += (0, 1_000)[step.b % 2]
@@ -174,6 +198,11 @@ class Runner:
 
     def _repeat(self, step: Step, faults: Faults) -> None:
         self.host.repeat(step.a)
+
+    def _edits(self, step: Step, faults: Faults) -> None:
+        """Edit 5 to 10 times; the faults are the first one's."""
+        for number in range(5 + step.a % 6):
+            self._edit(step, faults if not number else FINE)
 
     def _put_table(self, step: Step, faults: Faults) -> None:
         self.numbers += 1
@@ -217,9 +246,9 @@ class Runner:
             self.calls.deliver_until_taken(worker, ring)
 
 
-def without_faults(world: Lambdas, truth: Truth) -> dict[str, Any]:
+def without_faults(world: Lambdas, truth: Truth, *, large: bool = False) -> dict[str, Any]:
     """Do what was acknowledged in a fresh world, each ring delivered at once, and return what comes of it."""
-    runner = Runner(world)
+    runner = Runner(world, large=large)
     for _, _, act, arguments in sorted(truth.log, key=lambda entry: entry[:2]):
         if "diary" not in act or _has_entry(runner, arguments[0]):
             getattr(runner.host, act)(*arguments)

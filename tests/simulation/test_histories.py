@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.simulation.lambdas import Lambdas
-from tests.simulation.programs import ALL, HOSTS, KEYS, QUEUES, SAYING, Step, histories
+from tests.simulation.programs import ALL, HOSTS, INNER, KEYS, QUEUES, SAYING, Step, histories
 from tests.simulation.runner import Runner, without_faults
 from tests.simulation.truth import check_ranges, outcome
 
@@ -28,8 +28,8 @@ ANY_RANGES = os.environ.get("MEMOIR_SIMULATED_RANGES") == "any"
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
 
 
-def simulated(share: float, *acts: str) -> Callable[[Any], Any]:
-    """Run a test on that share of all histories, made of *acts*."""
+def simulated(share: float, *acts: str, inner: tuple[str, ...] = INNER) -> Callable[[Any], Any]:
+    """Run a test on that share of all histories, made of *acts*, with *inner* between requests."""
 
     def decorate(test: Any) -> Any:
         limits = settings(
@@ -40,7 +40,7 @@ def simulated(share: float, *acts: str) -> Callable[[Any], Any]:
             phases=PHASES,
             suppress_health_check=list(HealthCheck),
         )
-        return limits(given(steps=histories(*acts))(test))
+        return limits(given(steps=histories(*acts, inner=inner))(test))
 
     return decorate
 
@@ -64,40 +64,50 @@ def told(world: Lambdas, pytestconfig: pytest.Config) -> Any:
         print(f"\n{Counted.histories} histories of {Counted.steps} steps in {seconds:.1f} s")
 
 
-def run(world: Lambdas, steps: list[Step], *, rounds: int = 0) -> None:
-    """Run a history that begins with *rounds*, then what was acknowledged of it without faults, and compare what came of both."""
+def run(world: Lambdas, steps: list[Step], *, rounds: int = 0, large: bool = False) -> None:
+    """Run a history that begins so, then what was acknowledged of it without faults, and compare both."""
     Counted.histories += 1
     Counted.steps += len(steps)
-    runner = Runner(world, rounds=rounds)
+    runner = Runner(world, rounds=rounds, large=large)
     runner.run(steps)
     if ANY_RANGES:
         check_ranges(runner.host)
-    came_out, wanted = outcome(runner.host), without_faults(world, runner.host.truth)
+    came_out, wanted = outcome(runner.host), without_faults(world, runner.host.truth, large=large)
     if ANY_RANGES:
         wanted["diary"] = came_out["diary"]
     assert came_out == wanted
 
 
-@simulated(0.35, *ALL)
+@simulated(0.3, *ALL)
 def test_whatever_happens_nothing_is_lost_and_faults_change_nothing(
     world: Lambdas, steps: list[Step]
 ) -> None:
     run(world, steps)
 
 
-@simulated(0.25, *SAYING[:3], *QUEUES, "edit", "put_table")
+@simulated(0.003, "edits", "edits", "put_table", "say", "deliver", inner=("say", "deliver"))
+def test_a_table_that_is_large_stays_readable(world: Lambdas, steps: list[Step]) -> None:
+    run(world, steps, large=True)
+
+
+@simulated(0.3, *SAYING[:3], *QUEUES, "edit", "put_table")
 def test_the_table_is_that_of_a_run_without_faults(world: Lambdas, steps: list[Step]) -> None:
     run(world, steps)
 
 
-@simulated(0.2, *SAYING[1:], *QUEUES, "put_diary", "delete_diary", "repeat")
+@simulated(0.1, *SAYING[1:], *QUEUES, "put_diary", "delete_diary", "repeat")
 def test_the_diary_is_that_of_a_run_without_faults(world: Lambdas, steps: list[Step]) -> None:
     run(world, steps, rounds=18)
 
 
-@simulated(0.1, *HOSTS[:5], *KEYS, "say")
+@simulated(0.15, *HOSTS[:5], *KEYS, "say")
 def test_documents_and_keys_are_neither_lost_nor_doubled(world: Lambdas, steps: list[Step]) -> None:
     run(world, steps)
+
+
+@simulated(0.05, "write", "say", "regenerate", inner=("regenerate", "say"))
+def test_a_diary_that_is_written_slowly_tells_no_discarded_reply(world: Lambdas, steps: list[Step]) -> None:
+    run(world, steps, rounds=20)
 
 
 @simulated(0.1, "commit")
