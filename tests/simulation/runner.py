@@ -26,6 +26,9 @@ HOSTILE = (
 )
 LONG = ("\x01" * 90_000, "\n" * 130_000, '"' * 130_000)
 
+LEASE_SECONDS = 400
+"""After so long, the lease of a worker that is gone has run out."""
+
 _IDS = uuid.UUID("12345678-1234-5678-1234-567812345678")
 LARGE_SHEETS = tuple(
     {
@@ -52,6 +55,7 @@ class Runner:
         self.hinos = HinosHost(self.calls)
         self.numbers = 0
         self.keys = 0
+        self.leased_until = 0.0
         self.nested: list[str] = []
         self._set_sheets([*SHEETS, *LARGE_SHEETS] if large else [*SHEETS])
         for _ in range(rounds):
@@ -162,7 +166,10 @@ class Runner:
         taken = queue[at : at + 1 + step.b % 2]
         del queue[at : at + len(taken)]
         self.calls.world.clock.now += (0, 1_000)[step.b % 2]
-        failed = self.calls.deliver(worker, *taken, faults=faults, may_fail=bool(self.nested[1:]))
+        may_fail = bool(self.nested[1:]) or self.calls.world.clock.now < self.leased_until
+        failed = self.calls.deliver(worker, *taken, faults=faults, may_fail=may_fail)
+        if faults.faults or failed != []:  # a worker that failed may have left its lease
+            self.leased_until = self.calls.world.clock.now + LEASE_SECONDS
         queue[at:at] = taken if failed is None else failed
 
     def _deliver_first(self, worker: str) -> None:

@@ -95,7 +95,7 @@ def test_the_table_is_that_of_a_run_without_faults(world: Lambdas, steps: list[S
     run(world, steps)
 
 
-@simulated(0.1, *SAYING[1:], *QUEUES, "put_diary", "delete_diary", "repeat")
+@simulated(0.08, *SAYING[1:], *QUEUES, "put_diary", "delete_diary", "repeat")
 def test_the_diary_is_that_of_a_run_without_faults(world: Lambdas, steps: list[Step]) -> None:
     run(world, steps, rounds=18)
 
@@ -105,11 +105,11 @@ def test_documents_and_keys_are_neither_lost_nor_doubled(world: Lambdas, steps: 
     run(world, steps)
 
 
-@simulated(0.05, "write", "say", "regenerate", inner=("regenerate", "say"))
+@simulated(0.04, "write", "say", "regenerate", inner=("regenerate", "say"))
 def test_a_diary_that_is_written_slowly_tells_no_discarded_reply(world: Lambdas, steps: list[Step]) -> None:
     run(world, steps, rounds=20)
 
 
-@simulated(0.1, "commit")
+@simulated(0.13, "commit")
 def test_claims_are_committed_once_and_told_truly(world: Lambdas, steps: list[Step]) -> None:
     run(world, steps)
