@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ClientError
-
+from tests.simulation.answers import aws_error, cancelled
 from tests.simulation.evaluation import Names, holds, projected, updated
 from tests.simulation.expressions import (
     ExpressionInvalid,
@@ -27,18 +26,6 @@ MAX_PAGE_BYTES = 1024 * 1024
 MAX_TRANSACTION_ITEMS, MAX_TRANSACTION_BYTES = 100, 4 * 1024 * 1024
 LAST_CHARACTER = "\U0010ffff"
 MAX_GET_KEYS, MAX_GET_BYTES, MAX_WRITE_ITEMS = 100, 16 * 1024 * 1024, 25
-
-
-def aws_error(
-    code: str, operation: str, *, message: str = "", status: int = 400, **members: Any
-) -> ClientError:
-    """Return the error that botocore raises for an answer of AWS's."""
-    response: Any = {
-        "Error": {"Code": code, "Message": message or code},
-        "ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {}, "RetryAttempts": 0},
-        **members,
-    }
-    return ClientError(response, operation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +169,7 @@ class InMemoryDynamoDb:
         before = [self.items.get(write.place) for write in writes]
         kept = [holds(write.condition, item, write.names) for write, item in zip(writes, before, strict=True)]
         if not all(kept):
-            raise _cancelled(
+            raise cancelled(
                 [
                     _reason(write, item, held=held)
                     for write, item, held in zip(writes, before, kept, strict=True)
@@ -294,16 +281,6 @@ def _behind(places: list[Place], request: Item) -> list[Place]:
     place = place_of(start, whole=True)
     backwards = request.get("ScanIndexForward") is False
     return [other for other in places if (other < place if backwards else other > place)]
-
-
-def _cancelled(reasons: list[Item]) -> ClientError:
-    codes = ", ".join(reason["Code"] for reason in reasons)
-    return aws_error(
-        "TransactionCanceledException",
-        "TransactWriteItems",
-        message=f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]",
-        CancellationReasons=reasons,
-    )
 
 
 def _reason(write: _Write, item: Item | None, *, held: bool) -> Item:

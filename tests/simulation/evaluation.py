@@ -63,7 +63,7 @@ def _compared(kind: str, operands: list[Any]) -> bool:
     if kind == "in":
         return any(_same(left, option) for option in operands[1:])
     if kind == "begins_with":
-        return _type(left) == _type(right) and _raw(left).startswith(_raw(right))
+        return _type(left) == _type(right) and bool(_raw(left).startswith(_raw(right)))
     if kind == "contains":
         return _contains(left, right)
     if kind == "attribute_type":
