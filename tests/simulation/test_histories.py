@@ -33,7 +33,7 @@ def simulated(share: float, *acts: str, inner: tuple[str, ...] = INNER) -> Calla
 
     def decorate(test: Any) -> Any:
         limits = settings(
-            max_examples=max(1, int(HISTORIES * share)),
+            max_examples=max(5, int(HISTORIES * share)),
             deadline=None,
             derandomize=not AT_RANDOM,
             database=None,
