@@ -310,6 +310,14 @@ def test_the_raw_answer_of_a_failure_is_kept_for_a_week_and_cut(conversation: Co
     assert int(item["expires_at"]["N"]) == int(NOVEMBER) + 7 * 86_400
 
 
+def test_a_raw_answer_with_half_a_surrogate_pair_is_kept_like_any_other(conversation: Conversation) -> None:
+    conversation.model.script = ["她笑了\ud83d"] * 2
+    assert conversation.go_to(20).reason == "no_json"
+    key = {"pk": {"S": "P#p#U#u#C#c"}, "sk": {"S": "F#diary#0000000020"}}
+    item = conversation.client.get_item(TableName=TABLE_NAME, Key=key)["Item"]
+    assert unpack(item["body"]) == "她笑了\ufffd"
+
+
 def test_nothing_new_moves_the_watermark_and_stores_no_entry(conversation: Conversation) -> None:
     conversation.model.script = ['{"nothing_new": true}']
     assert conversation.go_to(20).reason == "nothing_new"

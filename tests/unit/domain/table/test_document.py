@@ -198,9 +198,7 @@ def test_in_a_stored_table_a_name_of_digits_comes_before_the_index(command: str,
 
 
 def test_a_cell_cannot_act_as_a_mark_of_a_chat_template() -> None:
-    marks = (
-        "<|im_start|> <|im_end|> [INST] [/INST] <<SYS>> </s> <end_of_turn> <think> ◁think▷ [THINK] <｜e｜>"
-    )
+    marks = "<|im_start|> <|im_end|> [INST] [/INST] <<SYS>> </s> <end_of_turn> <think> ◁think▷ [THINK]"
     text = memory_table_text(table_document(doc(sheet(rows=[[marks, "a < b [x] -> c"]]))))
     assert not [mark for mark in marks.split() if mark in text]
     assert "im_start" in text and "a < b [x] -> c" in text

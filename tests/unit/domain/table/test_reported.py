@@ -139,6 +139,7 @@ def test_edits_whose_intent_is_certain_are_read(content: str) -> None:
     [
         (f"这里写 {ONE_EDIT} 就能更新。", ["update ignored:inline_mention"]),
         (f"// {ONE_EDIT}", []),
+        ("// 先<think>想</think>deleteRow(0, 0)\n", ["delete ignored:inline_mention"]),
         ('updateRow(0, 0, {"1":"剑" + "盾"响"})', ["update rejected:ambiguous_quotes"]),
     ],
 )

@@ -170,7 +170,7 @@ class _Scan:
         if fresh and (text[position] in OPEN_BRACES + OPEN_BRACKETS or JSON_EDITS.match(text, position)):
             return self._take(position, lambda: read_json_edits(self.reader, position)), True
         if text.startswith(("//", "#", "/*"), position):
-            return self._comment(position), True
+            return self._comment(position)
         if prefix := _PREFIX.match(text, position):
             return prefix.end(), True if prefix[0] in ("<!--", COMMENT_END) else fresh
         return self._prose(position), False
@@ -199,11 +199,12 @@ class _Scan:
             command = replace(command, src=src.rstrip())
         self.commands.append(command)
 
-    def _comment(self, position: int) -> int:
+    def _comment(self, position: int) -> tuple[int, bool]:
+        """Pass over a comment. One that reasoning interrupts goes on behind that."""
         end = self._end_of_line(position)
         if self.text.startswith("/*", position):
             end = self.marks.comment_end(position) or end
-        return self._pass_words(position, end)
+        return self._pass_words(position, end), end < self.marks.next_reasoning(position)
 
     def _prose(self, position: int) -> int:
         """Pass over a line that is no command, up to edits as JSON that end it."""
