@@ -1,12 +1,12 @@
-"""Models that answer what a test tells them to."""
+"""Writers of diaries that answer what a test tells them to."""
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from memoir.diary_ports import ModelAnswer, WritingJob
-from memoir.domain.language_model import FinishReason
+from memoir.domain.language_model import FinishReason, ModelAnswer
 from memoir.errors import ModelFailed
+from memoir.usecases.ask_model import WritingJob
 
 
 def good(last_round: int) -> str:
@@ -22,14 +22,14 @@ Scripted = str | ModelAnswer | ModelFailed | Callable[[WritingJob], str]
 
 
 @dataclass
-class ScriptedModel:
-    """The LanguageModel port: gives the answers of `script` one after the other, then good ones."""
+class ScriptedWriter:
+    """A writer: gives the answers of `script` one after the other, then good ones."""
 
     script: list[Scripted] = field(default_factory=list)
     jobs: list[WritingJob] = field(default_factory=list)
 
-    def write(self, job: WritingJob) -> ModelAnswer:
-        """See the port."""
+    def __call__(self, job: WritingJob) -> ModelAnswer:
+        """Answer the next of the script."""
         self.jobs.append(job)
         said = self.script.pop(0) if self.script else good(job.rounds[-1].round)
         if isinstance(said, ModelFailed):

@@ -62,14 +62,12 @@ def read_document(record: Record | None) -> StoredDocument | None:
     """Return the document that *record* holds, None for no record. Raises RecordCorrupt."""
     if record is None:
         return None
+    revision = _revision(record)
     try:
-        revision = Revision(record.number("revision"))
         place, turn_round = read_position(record.text("place")), record.number("round")
         absent = record.number("absent")
     except ValueError:
-        revision = NONE_YET
-    if revision <= NONE_YET:
-        raise RecordCorrupt(detail="a stored document has no positive revision; it is kept as it is")
+        raise RecordCorrupt(detail="a stored document breaks its own rules; it is kept as it is") from None
     document = None if absent == revision else _document(record.body)
     return StoredDocument(revision=revision, document=document, place=place, round=turn_round)
 
@@ -137,7 +135,16 @@ def revision_conflict(*, expected: int, current: int) -> RevisionConflict:
 
 
 def _revision(record: Record | None) -> Revision:
-    return NONE_YET if record is None else Revision(record.number("revision"))
+    """Return the stored revision, 0 for no record. Raises RecordCorrupt."""
+    if record is None:
+        return NONE_YET
+    try:
+        revision = Revision(record.number("revision"))
+    except ValueError:
+        revision = NONE_YET
+    if revision <= NONE_YET:
+        raise RecordCorrupt(detail="a stored document has no positive revision; it is kept as it is")
+    return revision
 
 
 def _document(text: str | None) -> JsonDocument:
