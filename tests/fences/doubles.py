@@ -7,7 +7,7 @@ from typing import Any
 from memoir.domain.scope import Scope
 from memoir.domain.turns import TurnHead
 from memoir.ports.records import Absent, Condition, Found, Owner, Record, RecordKey, Records, Stands, Write
-from memoir.records.turns import HEAD_FACTS, head_key, read_head
+from memoir.records.turns import head_key, read_head
 from memoir.usecases.engine import Engine
 from tests.fences.store import Name
 
@@ -15,9 +15,9 @@ from tests.fences.store import Name
 class ReadsOnce(Engine):
     """Takes what it reads for one moment's, whatever the stamps say."""
 
-    def read_together(self, scope: Scope, *keys: RecordKey, facts: Name = ()) -> tuple[TurnHead, Found]:
+    def read_together(self, scope: Scope, *keys: RecordKey) -> tuple[TurnHead, Found]:
         """See `Engine.read_together`, but for the comparison."""
-        found = self.records.read(head_key(scope), *keys, facts=(*facts, *HEAD_FACTS) if facts else ())
+        found = self.records.read(head_key(scope), *keys)
         return read_head(found.get(head_key(scope))), found
 
 
@@ -27,9 +27,9 @@ class SeesNoRewind(Engine):
 
     first: list[int] = field(default_factory=list)
 
-    def read_together(self, scope: Scope, *keys: RecordKey, facts: Name = ()) -> tuple[TurnHead, Found]:
+    def read_together(self, scope: Scope, *keys: RecordKey) -> tuple[TurnHead, Found]:
         """See `Engine.read_together`."""
-        head, found = super().read_together(scope, *keys, facts=facts)
+        head, found = super().read_together(scope, *keys)
         self.first.append(head.generation)
         return replace(head, generation=self.first[0]), found
 
@@ -40,8 +40,8 @@ class _Wrapped:
 
     records: Records
 
-    def read(self, *keys: RecordKey, facts: Name = ()) -> Found:
-        return self.records.read(*keys, facts=facts)
+    def read(self, *keys: RecordKey) -> Found:
+        return self.records.read(*keys)
 
     def walk(
         self,

@@ -154,7 +154,7 @@ class Explorer:
         now = {place}
         if not state.got[operation]:
             now.update(other for other, key in enumerate(request.keys) if key.kind not in _SHARED)
-        records = ((one, state.store.get(request.keys[one], request.facts)) for one in now)
+        records = ((one, state.store.get(request.keys[one])) for one in now)
         got = tuple(sorted((*state.got[operation], *records), key=lambda one: one[0]))
         if len(got) == len(request.keys):
             return self._moved(state, operation, tuple(record for _, record in got), state.store)

@@ -15,7 +15,6 @@ class Read(NamedTuple):
     """The request for several records."""
 
     keys: tuple[RecordKey, ...]
-    facts: Name
 
 
 Request = Read | Next | tuple[Write, ...]
@@ -39,9 +38,9 @@ class _Replayed:
     def __init__(self, answers: tuple[Any, ...]) -> None:
         self._answers = iter(answers)
 
-    def read(self, *keys: RecordKey, facts: Name = ()) -> Found:
+    def read(self, *keys: RecordKey) -> Found:
         wanted = tuple(dict.fromkeys(keys))
-        found = self._ask(Read(wanted, facts))
+        found = self._ask(Read(wanted))
         return {key: record for key, record in zip(wanted, found, strict=True) if record is not None}
 
     def walk(

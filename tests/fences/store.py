@@ -63,12 +63,9 @@ class Store:
         """All that tells this store from another, to be hashed."""
         return frozenset((key, id(record)) for key, record in self.records.items())
 
-    def get(self, key: RecordKey, facts: Name = ()) -> Record | None:
-        """Return one record, or of its facts these and no body."""
-        record = self.records.get(key)
-        if record is None or not facts:
-            return record
-        return same(Record(facts={name: value for name, value in record.facts.items() if name in facts}))
+    def get(self, key: RecordKey) -> Record | None:
+        """Return one record."""
+        return self.records.get(key)
 
     def next(self, wanted: Next) -> tuple[Name, Record] | None:
         """Return the next name and record of a walk, None at its end."""
@@ -125,8 +122,8 @@ class Direct:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def read(self, *keys: RecordKey, facts: Name = ()) -> Found:
-        return {key: record for key in keys if (record := self.store.get(key, facts)) is not None}
+    def read(self, *keys: RecordKey) -> Found:
+        return {key: record for key in keys if (record := self.store.get(key)) is not None}
 
     def walk(
         self,

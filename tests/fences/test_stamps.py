@@ -49,9 +49,9 @@ class Moving(Direct):
         self.torn = torn
         self.reads = 0
 
-    def read(self, *keys: RecordKey, facts: tuple[str, ...] = ()) -> Found:
+    def read(self, *keys: RecordKey) -> Found:
         self.reads += 1
-        found = super().read(*keys, facts=facts)
+        found = super().read(*keys)
         torn = self.reads <= self.torn
         return {**found, table_key(SCOPE): of_generation(1, revision=1)} if torn else found
 

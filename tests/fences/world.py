@@ -43,9 +43,9 @@ class Silent:
 class Watched(Engine):
     """The engine, which also looks at what it takes for read together. I5."""
 
-    def read_together(self, scope: Scope, *keys: RecordKey, facts: Name = ()) -> tuple[TurnHead, Found]:
+    def read_together(self, scope: Scope, *keys: RecordKey) -> tuple[TurnHead, Found]:
         """See `Engine.read_together`. Raises Violation."""
-        head, found = super().read_together(scope, *keys, facts=facts)
+        head, found = super().read_together(scope, *keys)
         for key, record in found.items():
             generation = record.number("generation")
             if key.kind in ("table", "cursor") and generation != head.generation:

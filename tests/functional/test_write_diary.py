@@ -5,13 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-
 from memoir.adapters.diary_store import MAX_RAW_BYTES, DynamoDbDiaryStore
-from memoir.adapters.event_bus import NoEvents
-from memoir.adapters.packing import unpack
 from memoir.adapters.receipt_store import DynamoDbReceiptStore
 from memoir.adapters.turn_store import DynamoDbTurnStore
 from memoir.diary_ports import ModelAnswer, WritingJob
+from memoir.usecases.diary_work import DiaryPorts, DiaryWork
+from tests.fakes.turns import RecordingDoorbell
+
+from memoir.adapters.event_bus import NoEvents
+from memoir.adapters.packing import unpack
 from memoir.domain.diary.due.policy import node_policy
 from memoir.domain.diary.record.agent_ref import AgentRef
 from memoir.domain.diary.record.entry import DiaryEntry
@@ -28,11 +30,9 @@ from memoir.errors import (
     StoreUnavailable,
 )
 from memoir.usecases import diary
-from memoir.usecases.diary_work import DiaryPorts, DiaryWork
 from memoir.usecases.turns import record_turn
 from memoir.usecases.write_diary import write_diary
 from tests.fakes.models import ScriptedModel, good
-from tests.fakes.turns import RecordingDoorbell
 from tests.tables import TABLE_NAME
 
 SCOPE = Scope(product="p", user="u", conversation="c")

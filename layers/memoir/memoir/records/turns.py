@@ -28,30 +28,6 @@ from memoir.records.positions import position_name, position_text, read_position
 Named = tuple[tuple[str, ...], Record]
 """A record and the parts of its name."""
 
-HEAD_FACTS = (
-    "last_position",
-    "last_turn_id",
-    "accepted_through",
-    "life",
-    "generation",
-    "floor",
-    "top",
-    "stamped",
-)
-KNOWN_FACTS = (
-    "place",
-    "text_hash",
-    "scenario_id",
-    "subscription_category",
-    "superseded",
-    "replaces",
-    "generation",
-    "workers",
-    "write_on",
-    "scenario_revision",
-    "agent",
-)
-
 
 def head_key(scope: Scope) -> RecordKey:
     """Return the key of where the turns of a conversation stand."""
