@@ -5,10 +5,10 @@ from typing import Any
 TABLE_NAME = "memoir-test"
 
 
-def create_table(client: Any) -> None:
+def create_table(client: Any, *, name: str = TABLE_NAME) -> None:
     """Create the table through *client*, a low-level DynamoDB client."""
     client.create_table(
-        TableName=TABLE_NAME,
+        TableName=name,
         KeySchema=[
             {"AttributeName": "pk", "KeyType": "HASH"},
             {"AttributeName": "sk", "KeyType": "RANGE"},

@@ -19,6 +19,7 @@ def post(request: Request) -> Any:
         scope=request.conversation,
         new=request.body,
         token=request.token,
+        default=wiring.default_scenario(),
     )
 
 

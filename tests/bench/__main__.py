@@ -2,13 +2,26 @@
 
 import sys
 
-from tests.bench import capacity, cold, conversation, hinos, package, requests, table_reader, warm
+from tests.bench import (
+    capacity,
+    cold,
+    context,
+    conversation,
+    hinos,
+    package,
+    requests,
+    table_reader,
+    tokens,
+    warm,
+)
 
 BENCHES = {
     "requests": requests.main,
     "capacity": capacity.main,
     "warm": warm.main,
     "table": table_reader.main,
+    "context": context.main,
+    "tokens": tokens.main,
     "conversation": conversation.main,
     "hinos": hinos.main,
     "package": package.main,

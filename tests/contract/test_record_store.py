@@ -89,16 +89,6 @@ def test_a_hundred_records_are_read_together(store: Store) -> None:
     }
 
 
-def test_only_the_wanted_facts_come_and_no_body(store: Store) -> None:
-    store.records.write(Put(key=KEY, record=Record(facts=FACTS, body="text", expires_at=int(NOW) + 1)))
-    put(store, OTHER, n=7)
-    found = store.records.read(KEY, OTHER, facts=("n", "t", "unknown"))
-    assert (found[KEY].facts, found[KEY].body) == ({"n": 5, "t": "abc"}, None)
-    assert (found[OTHER].facts, found[OTHER].body) == ({"n": 7}, None)
-    store.now += 1
-    assert set(store.records.read(KEY, OTHER, facts=("n",))) == {OTHER}
-
-
 HOLDS: list[tuple[Is, bool]] = [
     (Is("n", "=", 5), True),
     (Is("n", "=", 6), False),

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from memoir.adapters.keys import item_key, name_of, partition, sort_key
@@ -39,10 +39,10 @@ class InMemoryRecords:
     clock: Clock = time.time
     stored: dict[Place, Record] = field(default_factory=dict)
 
-    def read(self, *keys: RecordKey, facts: tuple[str, ...] = ()) -> Found:
+    def read(self, *keys: RecordKey) -> Found:
         """See the port."""
         found = {key: self._standing(_place(key)) for key in keys}
-        return {key: _projected(record, facts) for key, record in found.items() if record is not None}
+        return {key: record for key, record in found.items() if record is not None}
 
     def walk(
         self,
@@ -106,14 +106,6 @@ class InMemoryRecords:
 def _place(key: RecordKey) -> Place:
     whole = item_key(key)
     return whole["pk"]["S"], whole["sk"]["S"]
-
-
-def _projected(record: Record, facts: tuple[str, ...]) -> Record:
-    if not facts:
-        return record
-    return replace(
-        record, facts={name: record.facts[name] for name in facts if name in record.facts}, body=None
-    )
 
 
 def _check_size(body: str | None) -> None:
@@ -193,10 +185,10 @@ class HookedRecords:
     after_write: Hook = nothing
     hooked: bool = True
 
-    def read(self, *keys: RecordKey, facts: tuple[str, ...] = ()) -> Found:
+    def read(self, *keys: RecordKey) -> Found:
         """See the port."""
         self._meet(self.before_read, keys)
-        found = self.records.read(*keys, facts=facts)
+        found = self.records.read(*keys)
         self._meet(self.after_read, keys)
         return found
 

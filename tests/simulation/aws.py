@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from tests.simulation.dynamodb import InMemoryDynamoDb, aws_error
+from tests.simulation.answers import aws_error
+from tests.simulation.dynamodb import InMemoryDynamoDb
 from tests.simulation.faults import FAULTS
 
 TABLE_NAME = "memoir-simulated"

@@ -90,8 +90,13 @@ class Calls:
                 )
         return Answer(status=answer["statusCode"], text=answer["body"] or "null", faults=_shown(weather))
 
-    def deliver(self, worker: str, *messages: str, faults: Faults = FINE) -> list[str] | None:
-        """Deliver *messages* as one batch; return those that must come again, None where the function died."""
+    def deliver(
+        self, worker: str, *messages: str, faults: Faults = FINE, may_fail: bool = False
+    ) -> list[str] | None:
+        """Deliver *messages* as one batch; return those that must come again, None where the function died.
+
+        Without faults, and with nothing else happening meanwhile, none must, unless it *may_fail*.
+        """
         event = {"Records": [_record(number, message, worker) for number, message in enumerate(messages)]}
         with self._under(faults) as weather:
             try:
@@ -100,7 +105,7 @@ class Calls:
                 self.world.restart()
                 return None
         failed = [messages[int(item["itemIdentifier"])] for item in answer["batchItemFailures"]]
-        assert not failed or _shown(weather) or faults.hooks or _met_anything(weather), (worker, failed)
+        assert not failed or may_fail or faults.hooks or weather.met, (worker, failed)
         return failed
 
     def deliver_until_taken(self, worker: str, message: str) -> None:
@@ -118,13 +123,17 @@ class Calls:
         return not answer["batchItemFailures"]
 
     def _run(self, function: str, event: dict[str, Any]) -> Any:
-        """Run a handler; its logs and metrics go nowhere."""
+        """Run a handler; its logs and metrics go nowhere. What a hook finds wrong, no handler may catch."""
         with redirect_stdout(io.StringIO()):
-            return self.world.handlers[function](event, Context())
+            try:
+                return self.world.handlers[function](event, Context())
+            except _Escaped as escaped:
+                raise escaped.error from None
 
     @contextmanager
     def _under(self, faults: Faults) -> Iterator[Weather]:
-        weather = Weather(faults=dict(faults.faults), hooks=dict(faults.hooks))
+        hooks = {number: _escaping(hook) for number, hook in faults.hooks.items()}
+        weather = Weather(faults=dict(faults.faults), hooks=hooks)
         self.world.aws.weather.append(weather)
         try:
             yield weather
@@ -132,12 +141,26 @@ class Calls:
             self.world.aws.weather.remove(weather)
 
 
+class _Escaped(BaseException):
+    """Carries an error of a test's own through the code under test."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _escaping(hook: Callable[[], None]) -> Callable[[], None]:
+    def run() -> None:
+        try:
+            hook()
+        except Exception as error:
+            raise _Escaped(error) from error
+
+    return run
+
+
 def _shown(weather: Weather) -> tuple[str, ...]:
     return tuple(fault for fault in weather.met if fault not in SILENT)
-
-
-def _met_anything(weather: Weather) -> bool:
-    return bool(weather.met)
 
 
 def _http_event(method: str, path: str, body: Any, *, key: str | None, parameters: dict[str, str]) -> Any:

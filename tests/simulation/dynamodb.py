@@ -7,41 +7,25 @@ place, so that what was read stays as it was.
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
-from botocore.exceptions import ClientError
-
+from tests.simulation.answers import aws_error, cancelled
 from tests.simulation.evaluation import Names, holds, projected, updated
 from tests.simulation.expressions import (
     ExpressionInvalid,
     Item,
     Tree,
     condition_tree,
+    path_heads,
     projection_paths,
     update_tree,
 )
+from tests.simulation.items import Place, SizedItem, checked_item, place_of
 
-MAX_ITEM_BYTES = 400 * 1024
 MAX_PAGE_BYTES = 1024 * 1024
-MAX_PK_BYTES, MAX_SK_BYTES = 2048, 1024
 MAX_TRANSACTION_ITEMS, MAX_TRANSACTION_BYTES = 100, 4 * 1024 * 1024
+LAST_CHARACTER = "\U0010ffff"
 MAX_GET_KEYS, MAX_GET_BYTES, MAX_WRITE_ITEMS = 100, 16 * 1024 * 1024, 25
-
-Place = tuple[str, str]
-"""An item's place: its pk and sk."""
-
-
-def aws_error(
-    code: str, operation: str, *, message: str = "", status: int = 400, **members: Any
-) -> ClientError:
-    """Return the error that botocore raises for an answer of AWS's."""
-    response: Any = {
-        "Error": {"Code": code, "Message": message or code},
-        "ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {}, "RetryAttempts": 0},
-        **members,
-    }
-    return ClientError(response, operation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +35,7 @@ class _Write:
     place: Place
     condition: Tree | None
     names: Names
-    make: Callable[[Item | None], Item | None]
+    make: Callable[[Item | None], "SizedItem | None"]
     tells_old: bool
     touched: Callable[[], set[str]] = set
 
@@ -79,7 +63,7 @@ class InMemoryDynamoDb:
 
     def _get_item(self, request: Item) -> Item:
         self._check_table(request["TableName"])
-        item = self.items.get(_place(request["Key"], whole=True))
+        item = self.items.get(place_of(request["Key"], whole=True))
         if item is None:
             return {}
         return {"Item": _visible(item, request)}
@@ -89,7 +73,7 @@ class InMemoryDynamoDb:
         size_bytes = 0
         for table_name, wanted in request["RequestItems"].items():
             self._check_table(table_name)
-            places = [_place(key, whole=True) for key in wanted["Keys"]]
+            places = [place_of(key, whole=True) for key in wanted["Keys"]]
             if not 1 <= len(places) <= MAX_GET_KEYS:
                 raise ExpressionInvalid("Too many items requested for the BatchGetItem call")
             if len(set(places)) != len(places):
@@ -108,9 +92,12 @@ class InMemoryDynamoDb:
         keep = condition_tree(filter_text) if filter_text else None
         paths = projection_paths(projection) if projection else None
         names = Names.of(request, key_condition, keep, paths)
-        pk, low, high = _key_range(key_condition, names)
+        if keep and {names.names.get(head, head) for head in path_heads(keep)} & {"pk", "sk"}:
+            raise ExpressionInvalid("Filter Expression can only contain non-primary key attributes")
+        pk, low, high, exclusive = _key_range(key_condition, names)
         places = self._between(pk, low, high)
-        places = [place for place in places if holds(key_condition, self.items[place], names)]
+        if exclusive:
+            places = [place for place in places if place[1] != exclusive]
         if request.get("ScanIndexForward") is False:
             places.reverse()
         places = _behind(places, request)
@@ -163,7 +150,8 @@ class InMemoryDynamoDb:
             raise aws_error("ConditionalCheckFailedException", f"{kind}Item", message=message, **old)
         after = write.make(before)
         self._store(write.place, after)
-        return _returned(request.get("ReturnValues", "NONE"), before, after, write.touched())
+        wanted = request.get("ReturnValues", "NONE")
+        return _returned(wanted, before, after and after.item, write.touched())
 
     def _transact_write_items(self, request: Item) -> Item:
         token = request.get("ClientRequestToken")
@@ -181,17 +169,17 @@ class InMemoryDynamoDb:
         before = [self.items.get(write.place) for write in writes]
         kept = [holds(write.condition, item, write.names) for write, item in zip(writes, before, strict=True)]
         if not all(kept):
-            raise _cancelled(
+            raise cancelled(
                 [
                     _reason(write, item, held=held)
                     for write, item, held in zip(writes, before, kept, strict=True)
                 ]
             )
         after = [write.make(item) for write, item in zip(writes, before, strict=True)]
-        if sum(item_bytes(item) for item in after if item) > MAX_TRANSACTION_BYTES:
+        if sum(made.size_bytes for made in after if made) > MAX_TRANSACTION_BYTES:
             raise ExpressionInvalid("Transaction request exceeds 4 MB")
-        for write, item in zip(writes, after, strict=True):
-            self._store(write.place, item)
+        for write, made in zip(writes, after, strict=True):
+            self._store(write.place, made)
         if token:
             self.tokens[token] = request["TransactItems"]
         return {}
@@ -217,20 +205,19 @@ class InMemoryDynamoDb:
         condition = condition_tree(condition_text) if condition_text else None
         update = update_tree(update_text) if update_text else None
         names = Names.of(request, condition, update)
-        place = _place(request["Item"] if kind == "Put" else request["Key"], whole=kind != "Put")
+        place = place_of(request["Item"] if kind == "Put" else request["Key"], whole=kind != "Put")
         touched: set[str] = set()
 
-        def make(before: Item | None) -> Item | None:
+        def make(before: Item | None) -> SizedItem | None:
             if kind == "ConditionCheck":
-                return before
+                return SizedItem(before, self.sizes[place]) if before else None
             if kind == "Delete":
                 return None
             after = dict(request["Item"]) if kind == "Put" else before or dict(request["Key"])
             if update:
                 after, changed = updated(update, after, names)
                 touched.update(changed)
-            _check_item(after, touched)
-            return after
+            return checked_item(after, touched)
 
         return _Write(
             place=place,
@@ -241,17 +228,16 @@ class InMemoryDynamoDb:
             touched=lambda: touched,
         )
 
-    def _store(self, place: Place, item: Item | None) -> None:
+    def _store(self, place: Place, made: SizedItem | None) -> None:
         pk, sk = place
-        if item is None:
+        if made is None:
             if self.items.pop(place, None) is not None:
                 del self.sizes[place]
                 self.order[pk].remove(sk)
             return
         if place not in self.items:
             insort(self.order.setdefault(pk, []), sk)
-        self.items[place] = item
-        self.sizes[place] = item_bytes(item)
+        self.items[place], self.sizes[place] = made
 
     def _check_table(self, name: str) -> None:
         if name != self.table_name:
@@ -266,10 +252,10 @@ def _visible(item: Item, request: Item) -> Item:
     return projected(paths, item, Names.of(request, paths))
 
 
-def _key_range(tree: Tree, names: Names) -> tuple[str, str | None, str | None]:
-    """Return pk and the bounds of sk. The condition itself is checked on each item as well."""
+def _key_range(tree: Tree, names: Names) -> tuple[str, str | None, str | None, str | None]:
+    """Return pk, the bounds of sk, and the bound that does not belong to the range itself, if any."""
     parts = [tree[1], tree[2]] if tree[0] == "and" else [tree]
-    pk = low = high = None
+    pk = low = high = exclusive = None
     for part in parts:
         name, value = names.path(part[1])[0], names.values[part[2][1]]["S"]
         if name == "pk" and part[0] == "=":
@@ -281,50 +267,20 @@ def _key_range(tree: Tree, names: Names) -> tuple[str, str | None, str | None]:
         else:
             low = value if part[0] in ("=", ">", ">=", "begins_with") else None
             high = value if part[0] in ("=", "<", "<=") else None
+            high = value + LAST_CHARACTER if part[0] == "begins_with" else high
+            exclusive = value if part[0] in ("<", ">") else None
     if pk is None:
         raise ExpressionInvalid("Query condition missed key schema element: pk")
-    return pk, low, high
+    return pk, low, high, exclusive
 
 
 def _behind(places: list[Place], request: Item) -> list[Place]:
     start = request.get("ExclusiveStartKey")
     if start is None:
         return places
-    place = _place(start, whole=True)
+    place = place_of(start, whole=True)
     backwards = request.get("ScanIndexForward") is False
     return [other for other in places if (other < place if backwards else other > place)]
-
-
-def _place(key: Item, *, whole: bool) -> Place:
-    """Return the place that a key names. *whole*: nothing else may stand beside it."""
-    if (whole and set(key) != {"pk", "sk"}) or not {"pk", "sk"} <= set(key):
-        raise ExpressionInvalid("The provided key element does not match the schema")
-    for name, limit in (("pk", MAX_PK_BYTES), ("sk", MAX_SK_BYTES)):
-        text = key[name].get("S")
-        if text is None:
-            raise ExpressionInvalid("The provided key element does not match the schema")
-        if not text:
-            raise ExpressionInvalid("One or more parameter values are not valid: empty string value for key")
-        if len(text) * 4 > limit and len(text.encode()) > limit:
-            raise ExpressionInvalid(f"Size of {name} has exceeded the maximum size limit of {limit} bytes")
-    return key["pk"]["S"], key["sk"]["S"]
-
-
-def _check_item(item: Item, touched: set[str]) -> None:
-    if touched & {"pk", "sk"}:
-        raise ExpressionInvalid("Cannot update attribute pk or sk. This attribute is part of the key")
-    if item_bytes(item) > MAX_ITEM_BYTES:
-        raise ExpressionInvalid("Item size has exceeded the maximum allowed size")
-
-
-def _cancelled(reasons: list[Item]) -> ClientError:
-    codes = ", ".join(reason["Code"] for reason in reasons)
-    return aws_error(
-        "TransactionCanceledException",
-        "TransactWriteItems",
-        message=f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]",
-        CancellationReasons=reasons,
-    )
 
 
 def _reason(write: _Write, item: Item | None, *, held: bool) -> Item:
@@ -341,30 +297,3 @@ def _returned(wanted: str, before: Item | None, after: Item | None, touched: set
     if wanted.startswith("UPDATED"):
         source = {name: value for name, value in source.items() if name in touched}
     return {"Attributes": dict(source)} if source else {}
-
-
-def item_bytes(item: Item) -> int:
-    """Return what DynamoDB counts for *item*: names, and values by their type."""
-    return sum(_text_bytes(name) + _value_bytes(value) for name, value in item.items())
-
-
-def _value_bytes(value: Item) -> int:
-    kind, raw = next(iter(value.items()))
-    if kind == "S":
-        return _text_bytes(raw)
-    if kind == "N":
-        digits = len(Decimal(raw).normalize().as_tuple().digits)
-        return (digits + 1) // 2 + 1
-    if kind == "B":
-        return len(raw)
-    if kind == "M":
-        return 3 + sum(_text_bytes(name) + _value_bytes(inner) + 1 for name, inner in raw.items())
-    if kind == "L":
-        return 3 + sum(_value_bytes(inner) + 1 for inner in raw)
-    if kind in ("SS", "NS", "BS"):
-        return sum(len(member if kind == "BS" else member.encode()) for member in raw)
-    return 1
-
-
-def _text_bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())

@@ -63,7 +63,7 @@ def _compared(kind: str, operands: list[Any]) -> bool:
     if kind == "in":
         return any(_same(left, option) for option in operands[1:])
     if kind == "begins_with":
-        return _type(left) == _type(right) and _raw(left).startswith(_raw(right))
+        return _type(left) == _type(right) and bool(_raw(left).startswith(_raw(right)))
     if kind == "contains":
         return _contains(left, right)
     if kind == "attribute_type":
@@ -110,7 +110,10 @@ def updated(actions: Tree, item: Item, names: Names) -> tuple[Item, set[str]]:
             raise ExpressionInvalid("Two document paths overlap with each other")
         touched.add(path[0])
         if action[0] == "SET":
-            _put(after, path, value_of(action[2], item, names))
+            value = value_of(action[2], item, names)
+            if value is None:
+                raise ExpressionInvalid("The provided expression refers to an attribute that does not exist")
+            _put(after, path, value)
         elif action[0] == "REMOVE":
             _put(after, path, None)
         else:

@@ -8,6 +8,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from moto.dynamodb.parsing.reserved_keywords import ReservedKeywords
+
 Item = dict[str, Any]
 Tree = tuple[Any, ...]
 
@@ -15,6 +17,11 @@ _TOKEN = re.compile(r"\s*(?:(<>|<=|>=|[=<>(),+\-\[\].])|([A-Za-z0-9_:#]+))")
 _COMPARATORS = ("=", "<>", "<", "<=", ">", ">=")
 _FUNCTIONS = ("attribute_exists", "attribute_not_exists", "begins_with", "contains", "size", "attribute_type")
 _CLAUSES = ("SET", "REMOVE", "ADD", "DELETE")
+
+
+@lru_cache(maxsize=1)
+def _reserved() -> frozenset[str]:
+    return frozenset(ReservedKeywords.get_reserved_keywords())
 
 
 class ExpressionInvalid(Exception):
@@ -57,8 +64,9 @@ class _Reader:
             else:
                 parts.append(int(self.take()))
                 self.take("]")
-        if not re.match(r"[A-Za-z#_]", str(parts[0])):
-            raise ExpressionInvalid(f"Syntax error; token: {parts[0]}")
+        for part in parts:
+            if isinstance(part, str) and (not re.match(r"[A-Za-z#_]", part) or part.upper() in _reserved()):
+                raise ExpressionInvalid(f"Syntax error, or a reserved word; token: {part}")
         return ("path", *parts)
 
     def operand(self) -> Tree:
@@ -195,3 +203,10 @@ def placeholders(tree: Tree) -> frozenset[str]:
         elif isinstance(part, str) and part[:1] in (":", "#"):
             found.add(part)
     return frozenset(found)
+
+
+def path_heads(tree: Tree) -> frozenset[str]:
+    """Return the first names of the paths in *tree*."""
+    if tree[0] == "path":
+        return frozenset({str(tree[1])})
+    return frozenset().union(*(path_heads(part) for part in tree if isinstance(part, tuple)))

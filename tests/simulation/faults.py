@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from botocore.exceptions import ClientError, ConnectionClosedError, EndpointConnectionError
 
-from tests.simulation.dynamodb import aws_error
+from tests.simulation.answers import aws_error
 
 URL = "https://aws.invalid/"
 Send = Callable[[], dict[str, Any]]

@@ -58,13 +58,13 @@ class _Socket:
 
     def __init__(self, hinos: ScriptedHinos) -> None:
         self._hinos = hinos
-        self._sent = b""
+        self._sent = bytearray()
 
     def sendall(self, data: bytes) -> None:
-        self._sent += bytes(data)
+        self._sent += data
 
     def makefile(self, *_: Any, **__: Any) -> io.BytesIO:
-        head, _, body = self._sent.partition(b"\r\n\r\n")
+        head, _, body = bytes(self._sent).partition(b"\r\n\r\n")
         path = head.split(b" ", 2)[1].decode()
         return io.BytesIO(self._hinos.answer(path, json.loads(body)))
 

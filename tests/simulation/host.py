@@ -49,9 +49,21 @@ class Truth:
     log: list[tuple[int, int, str, tuple[Any, ...]]] = field(default_factory=list)
 
     def noted(self, act: str, *arguments: Any, turn_round: int = 0) -> None:
-        """Keep an act for a run without faults: turns by their rounds, other acts behind what was said then."""
+        """Keep an act for a run without faults: turns by round, other acts behind what was said then."""
         last = turn_round or len(self.rounds)
         self.log.append((last, 0 if turn_round else 1, act, arguments))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyed:
+    """A request that was answered under an idempotency key."""
+
+    method: str
+    path: str
+    body: dict[str, Any]
+    key: str
+    answer: Answer
+    rest: dict[str, str]
 
 
 class Host:
@@ -61,13 +73,17 @@ class Host:
         """Call the API by *calls*."""
         self.calls = calls
         self.truth = Truth()
+        self.in_flight = 0
+        self.keyed: list[Keyed] = []
 
     # Turns
 
     def say(self, said: Said, *, faults: Faults = FINE) -> bool:
         """Report a turn; where the outcome is unknown, report it again. False: its round was closed."""
+        self.in_flight += 1
         answer = self._settled("POST", "/turns", said.body(), faults=faults)
-        if answer.status == 409 and said.replaces and self._closed(said):
+        self.in_flight -= 1
+        if answer.status == 409 and said.replaces and (self.in_flight or self._closed(said)):
             return False
         assert answer.status == 202, answer
         self._keep(said, answer.json["round"])
@@ -87,8 +103,10 @@ class Host:
         else:
             assert number == len(rounds) or rounds[number:], (said, number)
             rounds[number - 1].append(said)
-        through = min(self.truth.accepted_through, number - 1)
-        self.truth.accepted_through = number if said.accepted else through
+        through = self.truth.accepted_through
+        if said.replaces and through <= number:  # else a later round was accepted meanwhile
+            through = min(through, number - 1)
+        self.truth.accepted_through = max(through, number) if said.accepted else through
         self.truth.noted("say", said, turn_round=number)
 
     def say_again(self, number: int) -> None:
@@ -130,7 +148,7 @@ class Host:
         else:  # somebody was first, or nothing was written
             assert answer.status != 409 or self.truth.memory[0] > expected, answer
         if answer.status == 200 and key:
-            self._check_key("PUT", "/memory", body, key=key, answer=answer)
+            self._remember("PUT", "/memory", body, key=key, answer=answer)
 
     def _look_at_memory(self, body: dict[str, Any], *, key: str | None) -> Answer:
         if key:
@@ -156,7 +174,18 @@ class Host:
             faults, key = FINE, None
         self._keep_row(row)
         if key and answer.status == 200:
-            self._check_key("POST", "/table/edits", body, key=key, answer=answer)
+            self._remember("POST", "/table/edits", body, key=key, answer=answer)
+
+    def edit_without_effect(self, row: str, *, key: str, faults: Faults = FINE) -> None:
+        """Send an edit under a key that changes no row, or means none."""
+        edits = [{"op": "update", "table": HOSTS_SHEET, "match": {"记": row}, "set": {"记": row}}]
+        body = {"expectedRevision": self.table()["revision"], "edits": edits}
+        answer = self._settled("POST", "/table/edits", body, key=key, faults=faults)
+        if answer.status == 409:
+            assert faults.hooks, answer
+            return
+        assert (answer.status, answer.json["changed"]) == (200, False), answer
+        self._remember("POST", "/table/edits", body, key=key, answer=answer)
 
     def put_table(self, row: str, *, faults: Faults = FINE) -> None:
         """Replace the table by what it is and one more row."""
@@ -206,7 +235,7 @@ class Host:
         self.truth.diary[end] = summary
         self.truth.noted("put_diary", end, summary)
         if key:
-            self._check_key("PUT", "/diary/{endRound}", body, key=key, answer=answer, endRound=str(end))
+            self._remember("PUT", "/diary/{endRound}", body, key=key, answer=answer, endRound=str(end))
 
     def delete_diary(self, end: int, *, faults: Faults = FINE) -> None:
         """Delete an entry."""
@@ -220,21 +249,29 @@ class Host:
     def _settled(
         self, method: str, path: str, body: Any = None, *, key: str | None = None, faults: Faults, **rest: str
     ) -> Answer:
-        """Send a request that may be repeated, and repeat it where its outcome is unknown or it was refused."""
+        """Send a request that may be repeated, and repeat it where it failed or its outcome is unknown."""
         answer = self.calls.http(method, path, body, key=key, faults=faults, **rest)
         _check_status(answer, 200, 202, 409)
         if answer.status >= 500:
             answer = self.calls.http(method, path, body, key=key, **rest)
         return answer
 
-    def _check_key(self, method: str, path: str, body: Any, *, key: str, answer: Answer, **rest: str) -> None:
-        """The key again: the same answer. The key with another body: 422."""
-        again = self.calls.http(method, path, body, key=key, **rest)
-        assert (again.status, again.json) == (answer.status, answer.json), (answer, again)
-        name = "memory" if "memory" in body else "summary" if "summary" in body else "edits"
-        other = {**body, name: {"memory": {}, "summary": "另一份。", "edits": []}[name]}
-        refused = self.calls.http(method, path, other, key=key, **rest)
-        assert (refused.status, refused.code) == (422, "idempotency_key_reused"), refused
+    def _remember(self, method: str, path: str, body: Any, *, key: str, answer: Answer, **rest: str) -> None:
+        """Keep an answer under a key, and ask for it at once."""
+        self.keyed.append(Keyed(method=method, path=path, body=body, key=key, answer=answer, rest=rest))
+        self.repeat(-1)
+
+    def repeat(self, number: int) -> None:
+        """Send a keyed request again: the same answer. Send another body under its key: 422."""
+        if not self.keyed:
+            return
+        kept = self.keyed[number % len(self.keyed)]
+        again = self.calls.http(kept.method, kept.path, kept.body, key=kept.key, **kept.rest)
+        assert (again.status, again.json) == (kept.answer.status, kept.answer.json), (kept, again)
+        name = next(name for name in ("memory", "summary", "edits") if name in kept.body)
+        other = {**kept.body, name: {"memory": {}, "summary": "另一份。", "edits": []}[name]}
+        refused = self.calls.http(kept.method, kept.path, other, key=kept.key, **kept.rest)
+        assert (refused.status, refused.code) == (422, "idempotency_key_reused"), (kept, refused)
 
 
 def _check_status(answer: Answer, *expected: int) -> None:

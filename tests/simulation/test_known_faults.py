@@ -65,7 +65,9 @@ def test_a_table_of_many_rows_with_long_ids_stays_readable_through_many_edits(ca
 
 
 @pytest.mark.parametrize(
-    "text", ["\x01" * 90_000, "\n" * 131_072, '"' * 131_072, "\\" * 131_072, "\x01\x02" * 65_536]
+    "text",
+    ["\x01" * 90_000, "\n" * 131_072, '"' * 131_072, "\\" * 131_072, "\x01\x02" * 65_536],
+    ids=["control", "newlines", "quotes", "backslashes", "two controls"],
 )
 def test_a_text_that_was_taken_is_read_back(calls: Calls, text: str) -> None:
     said = Said(turn_id="t1", user=text, assistant=text)

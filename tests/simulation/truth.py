@@ -1,6 +1,7 @@
 """What has to hold of a conversation: all that was acknowledged is read back, and faults changed nothing."""
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from tests.simulation.host import HOSTS_SHEET, Host, Said
@@ -92,6 +93,14 @@ def check_no_discarded_reply(host: Host) -> None:
         if not entry["edited"]:
             stale = [number for number in _marks(entry["summary"]) if number not in current]
             assert not stale, ("tells a discarded reply", stale, entry)
+
+
+def check_ranges(host: Host) -> None:
+    """Entries and what the user deleted cover the rounds from the first on, each once and without a gap."""
+    covered = [(entry["firstRound"], entry["lastRound"]) for entry in host.entries()]
+    for (_, last), (first, _) in pairwise(covered):
+        deleted = any(last < end < first for end, text in host.truth.diary.items() if text is None)
+        assert first == last + 1 or (first > last and deleted), covered
 
 
 def _marks(text: str) -> list[int]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from memoir.usecases.diary_job import DiaryPorts
     from memoir.usecases.documents import ScopedMemory
     from memoir.usecases.engine import Engine
-    from memoir.usecases.follow_turns import WorkerPorts
     from memoir.usecases.hinos import HinosPorts
+    from memoir.usecases.worker import WorkerPorts
 
 
 @cache
@@ -81,9 +81,15 @@ def events() -> "EventBus":
 
 def worker(has_time: Callable[[], bool]) -> "WorkerPorts":
     """Return what every worker needs."""
-    from memoir.usecases.follow_turns import WorkerPorts
+    from memoir.usecases.worker import WorkerPorts
 
-    return WorkerPorts(engine=engine(), events=events(), doorbell=doorbell(), has_time=has_time)
+    return WorkerPorts(
+        engine=engine(),
+        events=events(),
+        doorbell=doorbell(),
+        has_time=has_time,
+        default=default_scenario(),
+    )
 
 
 def diary_worker(has_time: Callable[[], bool]) -> "DiaryPorts":
@@ -96,7 +102,6 @@ def diary_worker(has_time: Callable[[], bool]) -> "DiaryPorts":
         sleep=time.sleep,
         lease_seconds=settings().lease_seconds,
         model_reasons=settings().model_reasons,
-        monthly_quota=settings().diary_monthly_quota or None,
     )
 
 

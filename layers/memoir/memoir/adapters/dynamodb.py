@@ -46,22 +46,13 @@ class _Busy(Exception):
     """Another transaction held an item of this write; nothing was written."""
 
 
-def get_items(
-    client: Any, *, table_name: str, keys: list[Item], attributes: tuple[str, ...] = ()
-) -> list[Item]:
-    """Return the items under *keys* as of the last finished write; with *attributes*, only these and the key.
-
-    Raises StoreUnavailable.
-    """
-    projection: Item = {}
-    if attributes:
-        names = {f"#{name}": name for name in ("pk", "sk", *attributes)}
-        projection = {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
+def get_items(client: Any, *, table_name: str, keys: list[Item]) -> list[Item]:
+    """Return the items under *keys* as of the last finished write. Raises StoreUnavailable."""
     if len(keys) == 1:
-        answer = _read(client.get_item, TableName=table_name, Key=keys[0], ConsistentRead=True, **projection)
+        answer = _read(client.get_item, TableName=table_name, Key=keys[0], ConsistentRead=True)
         return [answer["Item"]] if "Item" in answer else []
     found: list[Item] = []
-    pending: Item = {table_name: {"Keys": keys, "ConsistentRead": True, **projection}}
+    pending: Item = {table_name: {"Keys": keys, "ConsistentRead": True}}
     for _ in range(_BATCH_TRIES):
         answer = _read(client.batch_get_item, RequestItems=pending)
         found += answer["Responses"].get(table_name, [])

@@ -43,14 +43,13 @@ class DynamoDbRecords:
         self._clock = clock
         self._sleep = sleep
 
-    def read(self, *keys: RecordKey, facts: tuple[str, ...] = ()) -> Found:
+    def read(self, *keys: RecordKey) -> Found:
         """See `Records.read`. One GetItem or BatchGetItem."""
         wanted = {key: item_key(key) for key in dict.fromkeys(keys)}
         items = dynamodb.get_items(
             self._client,
             table_name=self._table_name,
             keys=list(wanted.values()),
-            attributes=(*facts, "expires_at") if facts else (),
         )
         by_place = {_place(item): item for item in items}
         found: dict[RecordKey, Record] = {}

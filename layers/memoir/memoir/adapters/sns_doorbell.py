@@ -37,6 +37,8 @@ class SnsDoorbell:
             "scenarioId": turn.scenario_id,
             "subscriptionCategory": turn.subscription_category,
             "life": turn.life,
+            "scenarioRevision": turn.scenario_revision,
+            "agent": turn.agent,
         }
         try:
             self._client.publish(

@@ -71,7 +71,7 @@ class SuppliedHinos:
 
 @dataclass(frozen=True, kw_only=True)
 class PostContext:
-    """A checked request for a context. `history_turns`: how many stored turns are the history, if they are."""
+    """A checked request for a context. `history_turns`: so many stored turns are it."""
 
     scenario_id: str | None = None
     audience: Audience = DEFAULT_AUDIENCE
@@ -119,7 +119,7 @@ def check_values(request: PostContext, scenario: Scenario) -> None:
 
 
 def _with_whole_history(value: Any) -> Any:
-    """Return *value* with its history read as one of its two shapes: an error then names one place, not both."""
+    """Return *value* with its history read as one of its two shapes: an error names one place."""
     if isinstance(value, dict) and not isinstance(value.get("history", []), list | dict | None):
         raise RequestInvalid(path="/history", detail='/history: must be a list of messages or {"turns": n}')
     if isinstance(value, dict) and isinstance(value.get("history"), list | dict):

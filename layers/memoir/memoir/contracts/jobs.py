@@ -18,6 +18,8 @@ class _Doorbell(Contract):
     scenario_id: str
     subscription_category: str | None
     life: str = ""
+    scenario_revision: int = 0
+    agent: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,5 +45,7 @@ def read_ring(body: str) -> Ring:
             scenario_id=message.scenario_id,
             subscription_category=message.subscription_category,
             life=message.life,
+            scenario_revision=message.scenario_revision,
+            agent=message.agent,
         ),
     )

@@ -171,9 +171,8 @@ class _Walk:
         operation = node.ops[0].op if len(node.ops) == 1 else ""
         kind = {"eq": "==", "ne": "!=", "in": "in", "notin": "in"}.get(operation)
         if kind is None:
-            raise self.refuse(
-                node.lineno, "template_refused", "compare two things with == != in, or not in; " + COMPUTED
-            )
+            detail = "compare two things with == != in, or not in; " + COMPUTED
+            raise self.refuse(node.ops[0].expr.lineno, "template_refused", detail)
         compared = [kind, self._operand(node.expr, 0), self._operand(node.ops[0].expr, 0)]
         return ["not", compared] if operation == "notin" else compared
 
@@ -232,6 +231,8 @@ class _Walk:
         self.named.add(node.name)
 
     def _not_in_language(self, node: nodes.Node) -> _Refused:
+        if isinstance(node, nodes.Scope):  # what Jinja puts around an autoescape block, without a place
+            node = node.body[0]
         named = type(node).__name__
         return self.refuse(
             node.lineno, "template_refused", f"{named} is not in the language; {instead_of(node)}"

@@ -8,8 +8,6 @@ from typing import Any
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import Lexer
 
-from memoir.domain.revision import MAX_SAFE_INTEGER
-
 INSTEAD = {
     "CondExpr": "write {% if … %}…{% else %}…{% endif %}",
     "Concat": "write the parts one after the other",
@@ -33,6 +31,8 @@ INSTEAD = {
     "Dict": "write a path such as {{ memory.scene }}",
 }
 COMPUTED = "compute it before you send it, and give it as a value or in the memory"
+
+_MAX_INTEGER = 2**63 - 1
 
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _MACRO = re.compile(
@@ -90,7 +90,7 @@ def macro_hint(text: str, offset: int) -> str:
 def constant(node: Any) -> Any:
     """Return the value of a constant that JSON can hold, `...` for anything else."""
     value = node.value if isinstance(node, nodes.Const) else ...
-    if type(value) is int and abs(value) > MAX_SAFE_INTEGER:
+    if type(value) is int and abs(value) > _MAX_INTEGER:
         return ...
     if type(value) is float and not isfinite(value):
         return ...

@@ -66,6 +66,7 @@ class Turn:
     recorded_at: str
     follows: Position = START
     generation: int = 0
+    scenario_revision: int = 0
 
     @property
     def text_hash(self) -> str:
@@ -74,8 +75,24 @@ class Turn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Governed:
+    """What a turn's scenario asks of it: which workers, once its reply is completed or accepted.
+
+    `revision`: the scenario's. `agent`: whose diary the turn goes into, empty for none.
+    """
+
+    workers: tuple[str, ...] = ()
+    write_on: Literal["completed", "accepted"] = "completed"
+    revision: int = 0
+    agent: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class KnownTurn:
-    """What is kept under a turn's id. `superseded`: a regenerated reply took its round."""
+    """What is kept under a turn's id. `superseded`: a regenerated reply took its round.
+
+    `governed`: what its scenario said when it was stored.
+    """
 
     position: Position
     text_hash: str
@@ -84,13 +101,15 @@ class KnownTurn:
     superseded: bool = False
     replaces: str | None = None
     generation: int = 0
+    governed: Governed = Governed()
 
 
 @dataclass(frozen=True, kw_only=True)
 class RungTurn:
     """The turn that workers are rung for: a hint, for what they do is decided by what is stored.
 
-    `life`: of the conversation that it belongs to, empty where it is not known.
+    `life`: of the conversation that it belongs to, empty where it is not known. `scenario_revision`: the one
+    that the turn named. `agent`: whose diary it goes into.
     """
 
     position: Position
@@ -98,6 +117,8 @@ class RungTurn:
     scenario_id: str
     subscription_category: str | None
     life: str = ""
+    scenario_revision: int = 0
+    agent: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +138,11 @@ class TurnHead:
     floor: int = 0
     top: int = 0
     stamped: tuple[str, ...] = ()
+
+    @property
+    def begun(self) -> bool:
+        """Whether there has ever been a turn; a rewind may have taken all of them back."""
+        return self.last != START or self.generation > 0
 
     def knows(self, rung: RungTurn) -> bool:
         """Tell whether a ring is of this conversation and of a place that it has reached."""
@@ -184,7 +210,7 @@ def place_turn(new: NewTurn, lookup: Lookup, *, life: str = "") -> Placement | K
         last=position,
         last_turn_id=new.turn_id,
         accepted_through=accepted_through,
-        life=life if head.last == START else head.life,
+        life=head.life if head.begun else life,
         top=max(head.top, position.version),
     )
     return Placement(
@@ -217,7 +243,8 @@ def _next_position(new: NewTurn, lookup: Lookup) -> Position:
     replaced = lookup.known.get(new.replaces)
     if replaced is None:
         raise NotFound(path="/replaces", detail=f"/replaces: there is no turn {new.replaces!r}")
-    live = last.version <= floor or replaced.position.version > floor
+    # Of what was told before a rewind, only the turn that it left as the last one is known to be live.
+    live = new.replaces == lookup.head.last_turn_id or replaced.position.version > floor
     if replaced.position.round != last.round or not live:
         raise RoundClosed(
             turn_id=new.replaces,

@@ -154,10 +154,10 @@ Found = Mapping[RecordKey, Record]
 class Records(Protocol):
     """The store. What is read is as of the last finished write."""
 
-    def read(self, *keys: RecordKey, facts: tuple[str, ...] = ()) -> Found:
+    def read(self, *keys: RecordKey) -> Found:
         """Return what is stored under *keys*, at most 100, in one request; what is not there is left out.
 
-        *facts*: only these, and no body. Records of one answer may be of different moments, each a true one.
+        Records of one answer may be of different moments, each a true one.
         Raises StoreUnavailable.
         """
 

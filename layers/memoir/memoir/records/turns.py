@@ -7,7 +7,7 @@ id is ever without its turn. A text is kept as it came, behind its length: no es
 from collections.abc import Iterator, Mapping
 
 from memoir.domain.scope import Scope
-from memoir.domain.turns import START, KnownTurn, Placement, Position, Turn, TurnHead
+from memoir.domain.turns import START, Governed, KnownTurn, Placement, Position, Turn, TurnHead
 from memoir.errors import RecordCorrupt
 from memoir.ports.records import (
     ABSENT,
@@ -27,26 +27,6 @@ from memoir.records.positions import position_name, position_text, read_position
 
 Named = tuple[tuple[str, ...], Record]
 """A record and the parts of its name."""
-
-HEAD_FACTS = (
-    "last_position",
-    "last_turn_id",
-    "accepted_through",
-    "life",
-    "generation",
-    "floor",
-    "top",
-    "stamped",
-)
-KNOWN_FACTS = (
-    "place",
-    "text_hash",
-    "scenario_id",
-    "subscription_category",
-    "superseded",
-    "replaces",
-    "generation",
-)
 
 
 def head_key(scope: Scope) -> RecordKey:
@@ -86,7 +66,7 @@ def read_head(record: Record | None) -> TurnHead:
         )
     except ValueError:
         head = TurnHead()
-    if head.last == START:
+    if not head.begun:
         raise RecordCorrupt(detail="a stored turn head breaks its own rules; it is kept as it is")
     return head
 
@@ -134,6 +114,7 @@ def read_turn(name: tuple[str, ...], record: Record) -> Turn:
             recorded_at=record.text("recorded_at"),
             follows=read_position(record.text("follows")),
             generation=record.number("generation"),
+            scenario_revision=record.number("scenario_revision"),
         )
     except (ValueError, IndexError):
         raise RecordCorrupt(detail="a stored turn breaks its own rules; it is kept as it is") from None
@@ -150,19 +131,33 @@ def read_known(record: Record) -> KnownTurn:
             superseded=bool(record.facts.get("superseded", False)),
             replaces=record.text("replaces") or None,
             generation=record.number("generation"),
+            governed=Governed(
+                workers=tuple(filter(None, record.text("workers").split(","))),
+                write_on="accepted" if record.text("write_on") == "accepted" else "completed",
+                revision=record.number("scenario_revision"),
+                agent=record.text("agent"),
+            ),
         )
     except ValueError:
         raise RecordCorrupt(detail="a stored turn id breaks its own rules; it is kept as it is") from None
 
 
-def turn_writes(scope: Scope, turn: Turn, placement: Placement, *, replaces: str | None) -> list[Write]:
+def turn_writes(
+    scope: Scope, turn: Turn, placement: Placement, *, replaces: str | None, governed: Governed
+) -> list[Write]:
     """Return the writes that store *turn* where *placement* says, if nothing moved since."""
     known: dict[str, Fact] = {
         "place": position_text(turn.position),
         "text_hash": turn.text_hash,
         "scenario_id": turn.scenario_id,
         **_given(subscription_category=turn.subscription_category, replaces=replaces),
-        **_given(generation=turn.generation),
+        "write_on": governed.write_on,
+        **_given(
+            generation=turn.generation,
+            workers=",".join(governed.workers),
+            scenario_revision=governed.revision,
+            agent=governed.agent,
+        ),
     }
     writes: list[Write] = [
         Put(key=turn_key(scope, turn.position), record=_turn_record(turn), when=ABSENT),
@@ -178,7 +173,7 @@ def turn_writes(scope: Scope, turn: Turn, placement: Placement, *, replaces: str
 def head_write(scope: Scope, before: TurnHead, after: TurnHead) -> Amend:
     """Return the write that moves the head from *before* to *after*, if it stands at *before*."""
     unmoved = ABSENT
-    if before.last != START:
+    if before.begun:
         unmoved = stands(
             last_position=position_text(before.last),
             accepted_through=before.accepted_through,
@@ -234,7 +229,11 @@ def _turn_record(turn: Turn) -> Record:
         "table_revision": turn.table_revision,
         "recorded_at": turn.recorded_at,
         "follows": position_text(turn.follows),
-        **_given(subscription_category=turn.subscription_category, generation=turn.generation),
+        **_given(
+            subscription_category=turn.subscription_category,
+            generation=turn.generation,
+            scenario_revision=turn.scenario_revision,
+        ),
     }
     body = f"{len(turn.user_text)}:{turn.user_text}{turn.assistant_text}"
     return Record(facts=facts, body=body)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from memoir.domain.diary.answer.judgement import Outcome as Judged
 from memoir.domain.diary.due.plan import Due, PlanReason
-from memoir.domain.diary.prompt.prompt import build_prompt
+from memoir.domain.diary.prompt.prompt import PromptLimits, build_prompt
 from memoir.domain.diary.prompt.rounds import DialogueRound, rounds_to_write
 from memoir.domain.diary.record.agent_ref import AgentRef
 from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead, covered_rounds
 from memoir.domain.diary.record.head import head_after_failure, head_after_range
 from memoir.domain.diary.record.staleness import summary_base, superseded
+from memoir.domain.scenario.scenario import DiarySettings
 from memoir.domain.scope import Scope
 from memoir.domain.turns import Turn
 from memoir.errors import RecordCorrupt
@@ -19,7 +20,7 @@ from memoir.records.diary import entry_key, entry_write, head_document, raw_writ
 from memoir.records.turns import read_turn, rounds_between
 from memoir.usecases.ask_model import Asked, Writer, WritingJob, ask_for_diary
 from memoir.usecases.diary import newest_entries
-from memoir.usecases.follow_turns import Effect, WorkerPorts
+from memoir.usecases.worker import Effect, WorkerPorts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,6 @@ class DiaryPorts:
     """What writing a diary needs. `lease_seconds`: longer than a worker may run.
 
     `model_reasons`: the writer's reasoning counts into its answer, which is then given twice the room.
-    `monthly_quota`: how many diaries a user has in a calendar month (UTC); None is no limit.
     """
 
     worker: WorkerPorts
@@ -35,7 +35,6 @@ class DiaryPorts:
     sleep: Callable[[float], None]
     lease_seconds: int
     model_reasons: bool = False
-    monthly_quota: int | None = None
 
     @property
     def records(self) -> Records:
@@ -87,17 +86,20 @@ def gather_job(
     return DiaryJob(due=due, head=head, turns=tuple(turns), base=base, existing=existing)
 
 
-def ask_job(ports: DiaryPorts, job: DiaryJob, *, character: str) -> tuple[WritingJob, Asked]:
-    """Ask for the diary of *job*, at most twice."""
+def ask_job(ports: DiaryPorts, job: DiaryJob, settings: DiarySettings) -> tuple[WritingJob, Asked]:
+    """Ask for the diary of *job*, at most twice, as its scenario's *settings* say."""
     rounds, previous = job.rounds, job.base.summary if job.base else ""
     prompt = build_prompt(
         rounds=rounds,
         previous_summary=previous,
-        character=character,
+        character=settings.character,
         store=job.due.store,
         reasoning_model=ports.model_reasons,
+        limits=PromptLimits(summary_chars=settings.summary_chars, diary_chars=settings.diary_chars),
     )
-    asked_for = WritingJob(prompt=prompt, rounds=rounds, previous_summary=previous, character=character)
+    asked_for = WritingJob(
+        prompt=prompt, rounds=rounds, previous_summary=previous, character=settings.character
+    )
     return asked_for, ask_for_diary(ports.writer, asked_for, sleep=ports.sleep)
 
 

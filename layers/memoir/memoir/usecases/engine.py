@@ -13,7 +13,7 @@ from memoir.ports.records import Found, Put, RecordKey, Records, Refused, Write
 from memoir.records.answers import answer_key, answer_write, read_answer
 from memoir.records.documents import Change, document_writes, settle
 from memoir.records.receipts import receipt_note, receipt_write
-from memoir.records.turns import HEAD_FACTS, head_key, is_torn, read_head
+from memoir.records.turns import head_key, is_torn, read_head
 
 # A rewind is rare and one write; a read that meets it three times meets something else.
 _TORN_READS = 3
@@ -27,17 +27,14 @@ class Engine:
     clock: Clock
     receipt_days: int
 
-    def read_together(
-        self, scope: Scope, *keys: RecordKey, facts: tuple[str, ...] = ()
-    ) -> tuple[TurnHead, Found]:
+    def read_together(self, scope: Scope, *keys: RecordKey) -> tuple[TurnHead, Found]:
         """Return the head of a conversation and records of it, all of one side of any rewind. One request.
 
-        *facts*: only these, and the head's. Raises StoreUnavailable, RecordCorrupt (the head).
+        Raises StoreUnavailable, RecordCorrupt (the head).
         """
         head_of = head_key(scope)
-        wanted = (*facts, *HEAD_FACTS) if facts else ()
         for _ in range(_TORN_READS):
-            found = self.records.read(head_of, *keys, facts=wanted)
+            found = self.records.read(head_of, *keys)
             head = read_head(found.get(head_of))
             if not is_torn(head, found):
                 return head, found
@@ -56,9 +53,9 @@ class Engine:
             return settle(change, refused)
         return Revision(change.expected + 1)
 
-    def receipt(self, scope: Scope, receipt: Receipt) -> Put:
+    def receipt(self, scope: Scope, receipt: Receipt, *, kept_days: int | None = None) -> Put:
         """Return the write of *receipt*, to go beside the effect that it tells of."""
-        return receipt_write(scope, receipt, now=self.clock(), kept_days=self.receipt_days)
+        return receipt_write(scope, receipt, now=self.clock(), kept_days=kept_days or self.receipt_days)
 
     def note(self, scope: Scope, receipt: Receipt) -> None:
         """Store the receipt of what had no effect, unless the turn has one that tells of no failure."""

@@ -10,103 +10,23 @@ bills the whole document to change one fact of it. The worker has gone as far as
 A worker is its step: what one turn makes of the document, and what a receipt tells of it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from memoir.domain.clock import utc_text
-from memoir.domain.json_document import JsonDocument
-from memoir.domain.receipt import Outcome, Receipt
-from memoir.domain.revision import NONE_YET, Revision
+from memoir.domain.receipt import Receipt
 from memoir.domain.scope import Scope
-from memoir.domain.turns import START, Position, RungTurn, Turn, TurnHead
+from memoir.domain.turns import Position, RungTurn, Turn
 from memoir.domain.write_token import random_token
 from memoir.errors import MemoirError, RecordCorrupt, RevisionConflict
-from memoir.ports.doorbell import Doorbell
-from memoir.ports.events import EventBus
-from memoir.ports.records import Found, RecordKey, Refused, Write
+from memoir.ports.records import RecordKey, Refused, Write
 from memoir.records.documents import Change, StoredDocument, read_document, revision_conflict
 from memoir.records.turns import cursor_key, pass_write, read_cursor, read_turn, turn_key, turns_since
-from memoir.usecases.engine import Engine
 from memoir.usecases.tell_others import tell_others
+from memoir.usecases.worker import Effect, Rules, View, Worker, WorkerPorts
 
 _PAGE_TURNS = 25
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorkerPorts:
-    """What every worker needs. `has_time`: whether there is time for one more turn."""
-
-    engine: Engine
-    events: EventBus
-    doorbell: Doorbell
-    has_time: Callable[[], bool]
-
-
-@dataclass(frozen=True, kw_only=True)
-class View:
-    """All that a step has to know, read at one moment. `found`: what the worker asked for beside."""
-
-    head: TurnHead
-    stored: StoredDocument | None
-    passed: Position
-    found: Found
-
-    @property
-    def revision(self) -> Revision:
-        """The revision of the document, 0 for none."""
-        return self.stored.revision if self.stored else NONE_YET
-
-    @property
-    def through(self) -> Position:
-        """The last turn that is done with."""
-        return max(self.passed, self.stored.place if self.stored else START)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Effect:
-    """What a turn does. `document`: the new one, None where it stays. `details` are told by the receipt.
-
-    `beside`: writes that happen with the document's. `done`: the turn has no further effect. `at`: the turn
-    that the receipt is for, where it is another. `event`: its kind and detail, told once it is saved, as is
-    `saved`.
-    """
-
-    outcome: Outcome
-    reason: str
-    details: Mapping[str, Any] = field(default_factory=dict)
-    document: JsonDocument | None = None
-    beside: tuple[Write, ...] = ()
-    done: bool = True
-    at: Turn | None = None
-    event: tuple[str, dict[str, Any]] | None = None
-    saved: Callable[[], None] = lambda: None
-
-
-class Step(Protocol):
-    """What one turn makes of a worker's document."""
-
-    def __call__(self, view: View, turn: Turn) -> Effect:
-        """Return the effect of *turn*, as of what *view* shows. Asked again after a lost write."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Worker:
-    """A worker: its name in receipts, its document, and its step.
-
-    `cursor`: the name of its cursor. `beside`: further records that its step looks at. `only_accepted`: turns
-    count once their user has accepted them. `teller`: the name in the receipt of an event that was not told.
-    `end`: called when the worker has done what it could.
-    """
-
-    name: str
-    key: RecordKey
-    step: Step
-    cursor: tuple[str, ...]
-    beside: tuple[RecordKey, ...] = ()
-    only_accepted: bool = False
-    teller: str = "notification"
-    end: Callable[[], None] = lambda: None
 
 
 class _Rewound(Exception):
@@ -139,6 +59,7 @@ class _Following:
     scope: Scope
     rung: RungTurn
     receipts: list[Receipt] = field(default_factory=list)
+    rules: Rules = field(default_factory=Rules)
 
     def run(self) -> list[Receipt]:
         try:
@@ -146,11 +67,13 @@ class _Following:
         except RecordCorrupt as corrupt:
             self.note_failure(self.rung.position, self.rung.turn_id, corrupt)
             raise
-        if not view.head.knows(self.rung):
+        self.rules = self.worker.rules(view)
+        if not view.head.knows(self.rung) or self.rules.counts == "none":
             return []
+        only_accepted = self.rules.counts == "accepted"
         try:
             for turn in self.new_turns(view):
-                if self.worker.only_accepted and turn.position.round > view.head.accepted_through:
+                if only_accepted and turn.position.round > view.head.accepted_through:
                     break
                 if not self.ports.has_time():
                     self.ports.doorbell.ring(self.scope, workers=(self.worker.name,), turn=self.rung)
@@ -235,7 +158,7 @@ class _Following:
             token=random_token(),
             place=place,
             round=turn_round,
-            beside=(self.ports.engine.receipt(self.scope, receipt), *effect.beside),
+            beside=(self.kept(receipt), *effect.beside),
         )
         revision = self.ports.engine.change(change)
         effect.saved()
@@ -251,7 +174,7 @@ class _Following:
         told = any(receipt.position == turn.position for receipt in self.receipts)
         receipt = self.receipt(turn, effect, before=view.revision, after=view.revision)
         if not told:
-            writes.append(self.ports.engine.receipt(self.scope, receipt))
+            writes.append(self.kept(receipt))
         try:
             self.ports.engine.records.write(*writes)
         except Refused as refused:
@@ -270,6 +193,9 @@ class _Following:
             self.receipts += tell_others(
                 self.ports, self.scope, kind, detail, of=receipt, worker=self.worker.teller
             )
+
+    def kept(self, receipt: Receipt) -> Write:
+        return self.ports.engine.receipt(self.scope, receipt, kept_days=self.rules.receipt_days)
 
     def receipt(self, turn: Turn | _Unreadable, effect: Effect, *, before: int, after: int) -> Receipt:
         return Receipt(

@@ -8,7 +8,7 @@ from memoir.domain.scope import Scope
 from memoir.errors import MemoirError
 
 if TYPE_CHECKING:
-    from memoir.usecases.follow_turns import WorkerPorts
+    from memoir.usecases.worker import WorkerPorts
 
 
 def whose(scope: Scope) -> dict[str, Any]:

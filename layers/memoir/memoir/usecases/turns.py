@@ -4,11 +4,12 @@ import secrets
 from dataclasses import replace
 
 from memoir.domain.clock import utc_text
+from memoir.domain.diary.record.agent_ref import canonical_agent_ref
 from memoir.domain.page import PageRoom
-from memoir.domain.scenario import Scenario, find_scenario
+from memoir.domain.scenario import DEFAULT, Scenario
 from memoir.domain.scope import Scope
 from memoir.domain.turns import (
-    START,
+    Governed,
     KnownTurn,
     Lookup,
     NewTurn,
@@ -27,7 +28,6 @@ from memoir.ports.doorbell import Doorbell
 from memoir.ports.records import Found, RecordKey, Refused
 from memoir.records.register import register_write
 from memoir.records.turns import (
-    KNOWN_FACTS,
     head_write,
     newest_first,
     read_known,
@@ -36,25 +36,33 @@ from memoir.records.turns import (
     turn_writes,
 )
 from memoir.usecases.engine import Engine, answer_keys
+from memoir.usecases.scenarios import governing, governing_keys
 
 # Hosts of one conversation rarely race; each try is one read and one conditional write.
 _TRIES = 5
 
 
 def record_turn(
-    engine: Engine, *, doorbell: Doorbell, scope: Scope, new: NewTurn, token: WriteToken
+    engine: Engine,
+    *,
+    doorbell: Doorbell,
+    scope: Scope,
+    new: NewTurn,
+    token: WriteToken,
+    default: Scenario = DEFAULT,
 ) -> Recorded:
     """Store *new* as the next round, or find that it is stored already, then ring its background.
+
+    *default*: the built-in scenario. What the turn's scenario asks is kept with the turn.
 
     Raises TurnConflict, RoundClosed, NotFound (scenario, replaced turn), IdempotencyKeyReused,
     StoreUnavailable: nothing was written; WriteOutcomeUnknown; DoorbellFailed: the turn is stored. After the
     last two, send the turn again.
     """
-    scenario = find_scenario(new.scenario_id)
-    known, head, duplicate = _store(engine, scope=scope, new=new, token=token)
+    known, head, duplicate = _store(engine, scope=scope, new=new, token=token, default=default)
     if duplicate and new.accepted and head.accepted_through < known.position.round and not known.superseded:
         head = _accept(engine, scope, new.turn_id, _look_up(engine, scope, (new.turn_id,), None))
-    return _ring(doorbell, scope, new.turn_id, known, head=head, scenario=scenario, duplicate=duplicate)
+    return _ring(doorbell, scope, new.turn_id, known, head=head, duplicate=duplicate)
 
 
 def accept_turn(
@@ -73,8 +81,7 @@ def accept_turn(
         head = _accept(engine, scope, turn_id, seen, token=token)
     elif answered is None:
         engine.keep(scope, token)
-    scenario = find_scenario(known.scenario_id)
-    return _ring(doorbell, scope, turn_id, known, head=head, scenario=scenario, duplicate=duplicate)
+    return _ring(doorbell, scope, turn_id, known, head=head, duplicate=duplicate)
 
 
 def list_turns(engine: Engine, *, scope: Scope, before: int | None, limit: int) -> TurnPage:
@@ -109,12 +116,15 @@ def list_turns(engine: Engine, *, scope: Scope, before: int | None, limit: int) 
 
 
 def _store(
-    engine: Engine, *, scope: Scope, new: NewTurn, token: WriteToken
+    engine: Engine, *, scope: Scope, new: NewTurn, token: WriteToken, default: Scenario
 ) -> tuple[KnownTurn, TurnHead, bool]:
     turn_ids = tuple({turn_id for turn_id in (new.turn_id, new.replaces) if turn_id})
     table = RecordKey(owner=scope, kind="table")
+    wanted = [turn_id_key(scope, turn_id) for turn_id in turn_ids]
+    wanted += (*answer_keys(scope, token), table, *governing_keys(scope, new.scenario_id))
     for _ in range(_TRIES):
-        head, found = _look_up(engine, scope, turn_ids, token, table)
+        head, found = engine.read_together(scope, *wanted)
+        governed = _governed(governing(found, scope, new.scenario_id, default=default))
         answered = engine.answered(scope, token, found)
         known = {
             turn_id: read_known(found[turn_id_key(scope, turn_id)])
@@ -128,14 +138,14 @@ def _store(
             if answered is None:
                 engine.keep(scope, token)
             return place, head, True
-        turn = _turn(new, place, lookup, recorded_at=utc_text(engine.clock()))
-        first = (register_write(scope, now=engine.clock()),) if head.last == START else ()
-        writes = turn_writes(scope, turn, place, replaces=new.replaces)
+        turn = _turn(new, place, lookup, governed, recorded_at=utc_text(engine.clock()))
+        first = (register_write(scope, now=engine.clock()),) if not head.begun else ()
+        writes = turn_writes(scope, turn, place, replaces=new.replaces, governed=governed)
         try:
             engine.records.write(*writes, *first, *engine.kept(scope, token))
         except Refused:  # another turn took the place: look again
             continue
-        return _as_known(new, place.position), place.after, False
+        return _as_known(new, place.position, governed), place.after, False
     raise StoreUnavailable(detail="other turns of this conversation kept coming first; try again")
 
 
@@ -171,14 +181,12 @@ def _accept(
 
 
 def _look_up(
-    engine: Engine, scope: Scope, turn_ids: tuple[str, ...], token: WriteToken | None, *more: RecordKey
+    engine: Engine, scope: Scope, turn_ids: tuple[str, ...], token: WriteToken | None
 ) -> tuple[TurnHead, Found]:
-    """Read everything that bears on a turn but the texts."""
+    """Read what is known of turns, and whether a request was answered before."""
     ids = (turn_id_key(scope, turn_id) for turn_id in turn_ids)
     answers = answer_keys(scope, token) if token else ()
-    return engine.read_together(
-        scope, *ids, *answers, *more, facts=("revision", "body_hash", "refused", *KNOWN_FACTS)
-    )
+    return engine.read_together(scope, *ids, *answers)
 
 
 def _known(found: Found, scope: Scope, turn_id: str) -> KnownTurn:
@@ -188,16 +196,27 @@ def _known(found: Found, scope: Scope, turn_id: str) -> KnownTurn:
     return read_known(record)
 
 
-def _as_known(new: NewTurn, position: Position) -> KnownTurn:
+def _as_known(new: NewTurn, position: Position, governed: Governed) -> KnownTurn:
     return KnownTurn(
         position=position,
         text_hash=new.text_hash,
         scenario_id=new.scenario_id,
         subscription_category=new.subscription_category,
+        governed=governed,
     )
 
 
-def _turn(new: NewTurn, place: Placement, lookup: Lookup, *, recorded_at: str) -> Turn:
+def _governed(scenario: Scenario) -> Governed:
+    source = scenario.source("compassMemory")
+    return Governed(
+        workers=scenario.workers(),
+        write_on=scenario.write_on,
+        revision=scenario.revision,
+        agent=canonical_agent_ref(source.agent_ref) if source else "",
+    )
+
+
+def _turn(new: NewTurn, place: Placement, lookup: Lookup, governed: Governed, *, recorded_at: str) -> Turn:
     shown = lookup.table_revision if new.table_revision is None else new.table_revision
     return Turn(
         position=place.position,
@@ -210,6 +229,7 @@ def _turn(new: NewTurn, place: Placement, lookup: Lookup, *, recorded_at: str) -
         recorded_at=recorded_at,
         follows=place.before.last,
         generation=place.before.generation,
+        scenario_revision=governed.revision,
     )
 
 
@@ -220,13 +240,12 @@ def _ring(
     known: KnownTurn,
     *,
     head: TurnHead,
-    scenario: Scenario,
     duplicate: bool,
 ) -> Recorded:
     """Ring the workers that may write by now, and return what became of the turn."""
     turn_round = known.position.round
-    may_write = scenario.write_on == "completed" or turn_round <= head.accepted_through
-    workers = scenario.workers() if may_write else ()
+    may_write = known.governed.write_on == "completed" or turn_round <= head.accepted_through
+    workers = known.governed.workers if may_write else ()
     if workers:
         rung = RungTurn(
             position=known.position,
@@ -234,6 +253,8 @@ def _ring(
             scenario_id=known.scenario_id,
             subscription_category=known.subscription_category,
             life=head.life,
+            scenario_revision=known.governed.revision,
+            agent=known.governed.agent,
         )
         try:
             doorbell.ring(scope, workers=workers, turn=rung)

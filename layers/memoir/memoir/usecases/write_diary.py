@@ -8,18 +8,20 @@ model was paid for is kept for a second save, where another write came between.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from secrets import token_urlsafe
 from typing import Any
 
 from memoir.domain.diary.due.plan import DiaryPlan, Due, plan_diary
-from memoir.domain.diary.due.policy import DiaryPolicy, DiaryQuota, node_policy
-from memoir.domain.diary.record.agent_ref import AgentRef
+from memoir.domain.diary.due.policy import DiaryQuota
+from memoir.domain.diary.record.agent_ref import AgentRef, canonical_agent_ref
 from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead
 from memoir.domain.diary.record.head import head_with_stale, progress_of
 from memoir.domain.diary.record.staleness import newly_stale
 from memoir.domain.receipt import Receipt
-from memoir.domain.scenario import find_scenario
+from memoir.domain.scenario import Scenario
+from memoir.domain.scenario.scenario import DiarySettings
 from memoir.domain.scope import Scope
 from memoir.domain.turns import RungTurn, Turn
 from memoir.errors import LeaseHeld, MemoirError
@@ -37,7 +39,6 @@ from memoir.records.diary import (
 )
 from memoir.records.documents import read_document, revision_conflict
 from memoir.usecases.ask_model import Asked, WritingJob
-from memoir.usecases.diary import diary_agent
 from memoir.usecases.diary_job import (
     DiaryJob,
     DiaryPorts,
@@ -47,7 +48,10 @@ from memoir.usecases.diary_job import (
     entries_from,
     gather_job,
 )
-from memoir.usecases.follow_turns import Effect, View, Worker, follow_turns
+from memoir.usecases.follow_turns import follow_turns
+from memoir.usecases.governed_work import governed_by, rules_of
+from memoir.usecases.scenarios import governing_keys
+from memoir.usecases.worker import Effect, View, Worker
 
 
 def write_diary(ports: DiaryPorts, *, scope: Scope, rung: RungTurn) -> list[Receipt]:
@@ -55,26 +59,17 @@ def write_diary(ports: DiaryPorts, *, scope: Scope, rung: RungTurn) -> list[Rece
 
     Raises LeaseHeld (another worker is at it) and what `follow_turns` raises: what was done before stands.
     """
-    scenario = find_scenario(rung.scenario_id)
-    if scenario.source("compassMemory") is None:
-        return []
-    agent = diary_agent(scenario)
+    agent = canonical_agent_ref(rung.agent or "diary")
     month = time.strftime("%Y-%m", time.gmtime(ports.worker.engine.clock()))
-    step = _Step(
-        ports=ports,
-        scope=scope,
-        agent=agent,
-        policy=node_policy(),
-        only_accepted=scenario.write_on == "accepted",
-        quota=quota_key(scope, month),
-    )
+    scenario = governed_by(ports.worker, scope, rung)
+    step = _Step(ports=ports, scope=scope, agent=agent, scenario_of=scenario, quota=quota_key(scope, month))
     worker = Worker(
         name="diary",
         key=diary_head_key(scope, agent),
         step=step,
         cursor=("diary", agent),
-        beside=() if ports.monthly_quota is None else (step.quota,),
-        only_accepted=step.only_accepted,
+        beside=(step.quota, *governing_keys(scope, rung.scenario_id, revision=rung.scenario_revision)),
+        rules=lambda view: rules_of(scenario(view), "compassMemory"),
         end=step.release,
     )
     return follow_turns(ports.worker, worker, scope=scope, rung=rung)
@@ -87,10 +82,8 @@ class _Step:
     ports: DiaryPorts
     scope: Scope
     agent: AgentRef
-    policy: DiaryPolicy
-    only_accepted: bool
+    scenario_of: Callable[[View], Scenario]
     quota: RecordKey
-    character: str = ""
     lease: str = ""
     paid: dict[tuple[Any, ...], tuple[WritingJob, Asked]] = field(default_factory=dict)
 
@@ -119,17 +112,19 @@ class _Step:
 
     def plan(self, view: View, head: DiaryHead, turn: Turn) -> DiaryPlan:
         """Plan as of *turn*: a worker that is late plans what one in time would have planned."""
-        stored = view.head.accepted_through if self.only_accepted else view.head.last.round
+        scenario = self.scenario_of(view)
+        only_accepted = scenario.write_on == "accepted"
+        stored = view.head.accepted_through if only_accepted else view.head.last.round
         last = min(stored, turn.position.round)
         accepted = {*range(head.watermark + 1, last + 1)}
         for stale in head.stale_ranges:
             accepted.update(range(stale.first, stale.last + 1))
         used = view.found[self.quota].number("used") if self.quota in view.found else 0
         return plan_diary(
-            policy=self.policy,
+            policy=scenario.diary.policy,
             progress=progress_of(head, accepted_rounds=accepted),
             tier=turn.subscription_category,
-            quota=DiaryQuota(used=used, limit=self.ports.monthly_quota),
+            quota=DiaryQuota(used=used, limit=scenario.diary.monthly_quota),
         )
 
     def write(
@@ -144,9 +139,10 @@ class _Step:
     ) -> Effect:
         """Take the lease, read the rounds as they stand now, ask, and return what the answer is worth."""
         self.take_lease(view)
+        settings = self.scenario_of(view).diary
         job = gather_job(self.ports.records, self.scope, self.agent, due=due, head=head, stale=stale)
         if job.rounds:
-            written, asked = self.ask(job)
+            written, asked = self.ask(job, settings)
             after, effect = effect_of_answer(
                 self.scope,
                 self.agent,
@@ -165,23 +161,27 @@ class _Step:
         return replace(
             effect,
             details={**effect.details, "nextAt": following.next_at},
-            beside=(*effect.beside, *self.puts(others), *self.charge(effect), returned),
+            beside=(
+                *effect.beside,
+                *self.puts(others),
+                *self.charge(effect, settings.monthly_quota),
+                returned,
+            ),
             done=following.due is None,
             at=job.turns[-1] if following.due and job.turns else None,
             saved=self.returned,
         )
 
-    def ask(self, job: DiaryJob) -> tuple[WritingJob, Asked]:
+    def ask(self, job: DiaryJob, settings: DiarySettings) -> tuple[WritingJob, Asked]:
         """Return the job and its answer; where the same one was asked in this run already, that answer."""
         texts = tuple((turn.turn_id, turn.text_hash) for turn in job.turns)
         wanted = (job.due.covers, texts, job.base.last_round if job.base else 0)
         if wanted not in self.paid:
-            self.paid[wanted] = ask_job(self.ports, job, character=self.character)
+            self.paid[wanted] = ask_job(self.ports, job, settings)
         return self.paid[wanted]
 
-    def charge(self, effect: Effect) -> tuple[Write, ...]:
+    def charge(self, effect: Effect, limit: int | None) -> tuple[Write, ...]:
         """Return the write that takes a stored entry out of the user's quota."""
-        limit = self.ports.monthly_quota
         if limit is None or effect.outcome != "ok":
             return ()
         return (quota_charge(self.quota, limit=limit, now=self.ports.worker.engine.clock()),)

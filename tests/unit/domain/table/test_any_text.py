@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoir.domain.model_text import marks
-from memoir.domain.table import literals
 from memoir.domain.table.apply import apply_edits
+from memoir.domain.table.limits import MAX_REPLY_BYTES
 from memoir.domain.table.reply import read_reply
 from memoir.domain.table.resolve import settle, shown_rows
 from memoir.domain.table.text import memory_table_text
@@ -51,6 +51,11 @@ PIECES = [
         '"op":"update"',
         "null",
         "她说",
+        "<think/>",
+        "[THINK]",
+        "<|channel|>final<|message|>",
+        " + ",
+        '"{\\"op\\":',
         "\ud800",
         "\x00",
     ),
@@ -111,27 +116,6 @@ def test_a_shown_table_closes_no_block_and_begins_none(cell: str) -> None:
     assert len(text.splitlines()) == len(memory_table_text(table).splitlines())
 
 
-class Steps:
-    """Counts how often the reader moves or looks, so that work can be compared without a clock."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.count = 0
-        for name in ("skip_blank", "peek", "at_end", "_may_end", "_escape"):
-            monkeypatch.setattr(literals.Reader, name, self._counted(getattr(literals.Reader, name)))
-
-    def _counted(self, method: Callable[..., object]) -> Callable[..., object]:
-        def counted(*arguments: object) -> object:
-            self.count += 1
-            return method(*arguments)
-
-        return counted
-
-    def of(self, text: str) -> int:
-        self.count = 0
-        read_reply(text)
-        return self.count
-
-
 HOSTILE: dict[str, Callable[[int], str]] = {
     "unterminated commands": lambda n: "<tableEdit>\n" + 'updateRow(0, 0, {"1":"x\n' * n,
     "unterminated commands on one line": lambda n: "<tableEdit>" + 'updateRow(0, 0, {"1":"x ' * n,
@@ -148,18 +132,36 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "json elements": lambda n: "<tableEdit>" + '{"op":"update","set":{"1":"x' * n,
     "one long cell": lambda n: '<tableEdit>updateRow(0, 0, {"1":"' + "长" * n + '"})</tableEdit>',
     "escapes": lambda n: '<tableEdit>updateRow(0, 0, {"1":"' + "\\n" * n + '"})</tableEdit>',
+    "one command in a loop": lambda n: '<tableEdit>updateRow(0, 0, {"1":"' * n,
+    "bare cells in a loop": lambda n: '<tableEdit>updateRow(0, 0, {1:"x' * n + '"k":"v"})',
+    "comments on lines": lambda n: "<tableEdit>" + "/*\n" * n,
+    "lists on lines": lambda n: "<tableEdit>" + "[1,\n" * n,
+    "objects behind words": lambda n: "<tableEdit>" + '好 {"op":' * n,
+    "empty thoughts": lambda n: "<tableEdit>" + "a<think/>" * n,
+    "thoughts of two names": lambda n: "<think>" * n + "</thinking>" * n,
+    "quoted braces": lambda n: "<tableEdit>" + '"{"op":' * n,
     "bare commas": lambda n: "<tableEdit>updateRow(0, 0, {1:" + "a," * n + "})</tableEdit>",
 }
 
 
-@pytest.mark.parametrize("shape", HOSTILE)
-def test_twice_the_text_is_at_most_twice_the_steps(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = Steps(monkeypatch)
-    small, large = steps.of(HOSTILE[shape](2_000)), steps.of(HOSTILE[shape](4_000))
-    assert large <= 2 * small + 200
+STEPS_OF_A_CHARACTER = 40
+"""How often one character may be looked at. Minutes of fuzzing found 19; what matters is the bound."""
 
 
 @pytest.mark.parametrize("shape", HOSTILE)
-def test_a_hostile_megabyte_is_read(shape: str) -> None:
+def test_a_hostile_text_of_any_size_is_read_in_steps_that_its_length_bounds(shape: str) -> None:
     unit = len(HOSTILE[shape](11)) - len(HOSTILE[shape](10))
-    read_reply(HOSTILE[shape](1_000_000 // unit))
+    for length in (1024, 16 * 1024, MAX_REPLY_BYTES // 3):
+        text = HOSTILE[shape](length // unit)
+        assert read_reply(text).looked <= STEPS_OF_A_CHARACTER * len(text)
+
+
+fragments = st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join)
+
+
+@settings(max_examples=40, deadline=None)
+@given(head=texts, unit=fragments, tail=texts)
+def test_fragments_of_the_grammar_repeated_are_read_in_linear_steps(head: str, unit: str, tail: str) -> None:
+    for length in (500, 4_000, 16_000):
+        text = head + "<tableEdit>" + unit * (length // len(unit)) + tail
+        assert read_reply(text).looked <= STEPS_OF_A_CHARACTER * len(text)

@@ -2,8 +2,12 @@ from typing import Any
 
 import pytest
 
-from memoir.domain.table.document import table_document
+from memoir.domain.json_document import json_document
+from memoir.domain.table.apply import apply_edits
+from memoir.domain.table.document import TableDocument, table_document
 from memoir.domain.table.history import changes_between, ids_text, read_ids, undone
+from memoir.domain.table.reply import read_reply
+from memoir.domain.table.resolve import settle, shown_rows
 from memoir.domain.table.state import TableState, read_state
 from memoir.domain.table.text import memory_table_text
 from memoir.domain.turns import Position
@@ -130,8 +134,6 @@ def test_a_stored_state_comes_back_and_keeps_twenty_revisions() -> None:
     "broken", [{}, {"table": {}}, {"table": {"sheets": []}, "nextRow": 1, "through": [1]}]
 )
 def test_a_stored_state_that_breaks_its_rules_is_corrupt(broken: dict[str, Any]) -> None:
-    from memoir.domain.json_document import json_document
-
     with pytest.raises(RecordCorrupt):
         read_state(json_document(broken, name="state"))
 
@@ -152,3 +154,51 @@ def test_a_row_that_was_changed_since_is_left_and_told() -> None:
     restored, stale = undone(later, changes_between(before, after))
     assert [row.cells for row in restored.sheets[0].rows] == [("1", "mine"), ("3", "4")]
     assert stale == ("r1",)
+
+
+@pytest.mark.parametrize(
+    ("table", "path"),
+    [
+        (doc(sheet(name="7")), "/table/sheets/0/name"),
+        (doc(sheet(name=" ０１ ")), "/table/sheets/0/name"),
+        (doc(sheet(columns=["a", "2024"])), "/table/sheets/0/columns/1"),
+    ],
+)
+def test_a_name_of_digits_alone_is_refused_for_models_take_it_for_an_index(table: Any, path: str) -> None:
+    with pytest.raises(RequestInvalid) as refusal:
+        table_document(table)
+    assert (refusal.value.code, refusal.value.path) == ("name_is_a_number", path)
+    assert table_document(doc(sheet(name="7 月", columns=["a", "第2"])))
+
+
+def stored_with_digits() -> TableDocument:
+    """Return a table as it could be stored before such names were refused."""
+    rows = [["x", "y", "z"]]
+    first = {"name": "1", "columns": ["b", "0", "２"], "rows": rows, "rowIds": ["r1"]}
+    second = {"name": "t", "columns": ["a", "c"], "rows": [["1", "2"]], "rowIds": ["r2"]}
+    value = {"table": {"sheets": [first, second]}, "nextRow": 3, "through": [0, 0], "shown": {}, "undo": []}
+    return read_state(json_document(value, name="state")).document
+
+
+@pytest.mark.parametrize(
+    ("command", "rows"),
+    [
+        ('updateRow(1, 0, {"0":"neu"})', [["x", "neu", "z"], ["1", "2"]]),
+        ('updateRow("1", 0, {2:"neu"})', [["x", "y", "neu"], ["1", "2"]]),
+        ('updateRow(0, 0, {"1":"neu"})', [["x", "neu", "z"], ["1", "2"]]),
+        ('updateRow("t", 0, {"1":"neu"})', [["x", "y", "z"], ["1", "neu"]]),
+        ('updateRow(1, 0, {"b":"neu"}, "x")', [["neu", "y", "z"], ["1", "2"]]),
+    ],
+)
+def test_in_a_stored_table_a_name_of_digits_comes_before_the_index(command: str, rows: list[Any]) -> None:
+    table = stored_with_digits()
+    edits = settle(read_reply(f"<tableEdit>{command}</tableEdit>").commands, shown=shown_rows(table))
+    after = apply_edits(table, edits, truncated=False).document
+    assert [list(found.rows[0].cells) for found in after.sheets] == rows
+
+
+def test_a_cell_cannot_act_as_a_mark_of_a_chat_template() -> None:
+    marks = "<|im_start|> <|im_end|> [INST] [/INST] <<SYS>> </s> <end_of_turn> <think> ◁think▷ [THINK]"
+    text = memory_table_text(table_document(doc(sheet(rows=[[marks, "a < b [x] -> c"]]))))
+    assert not [mark for mark in marks.split() if mark in text]
+    assert "im_start" in text and "a < b [x] -> c" in text

@@ -114,7 +114,7 @@ def encode_manifest(manifest: Manifest) -> str:
 
 
 def decode_manifest(text: str) -> Manifest | None:
-    """Return the manifest that *text* is, None where it is none of ours. Never raises; reads at most 16 KiB."""
+    """Return the manifest that *text* is, None where it is none of ours. Never raises."""
     if len(text) > MAX_MANIFEST_CHARACTERS:
         return None
     try:

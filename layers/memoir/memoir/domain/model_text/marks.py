@@ -19,6 +19,7 @@ REASONING_TAG = re.compile(
     r"(?:[^<]{0,200}(?:<\|constrain\|>[^<]{0,80})?<\|message\|>)?",
     re.IGNORECASE,
 )
+TAG_STARTS = "<[◁"
 ANY_TAG = re.compile(f"(?P<edit>{EDIT_TAG.pattern})|{REASONING_TAG.pattern}", re.IGNORECASE)
 
 # What ends a message of a channel; it means nothing outside that format.

@@ -8,7 +8,7 @@ from memoir.domain.revision import Revision
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioRecord:
-    """A scenario as its product wrote it, and its revision. The built-in `default` has revision 0 and None."""
+    """A scenario as its product wrote it, and its revision; 0 and None for the built-in `default`."""
 
     revision: Revision
     scenario: dict[str, Any] | None

@@ -104,7 +104,7 @@ class _Counts:
         self._known: dict[tuple[int, int], int] = {}
 
     def looks(self, schema: Any, levels_in: int) -> int:
-        """Return the count for a place *levels_in* below that of *schema*. A circle ends in RecursionError."""
+        """Return the count for a place *levels_in* below that of *schema*. A circle recurses for ever."""
         if not isinstance(schema, dict):
             return 0
         key = (id(schema), levels_in)

@@ -9,7 +9,8 @@ from memoir.domain.model_text.cursor import CLOSE_PARENTHESES, COMMAS
 from memoir.domain.table.cell import cell_text
 from memoir.domain.table.command import Cells, Command, SheetRef
 from memoir.domain.table.document import folded
-from memoir.domain.table.literals import Bare, Pairs, Reader, Unreadable
+from memoir.domain.table.literals import Reader
+from memoir.domain.table.values import Bare, Pairs, Unreadable
 
 _OPS = {"insert": "insert", "add": "insert", "update": "update", "delete": "delete", "remove": "delete"}
 _NAMED = re.compile(r"([A-Za-z_]{3,14})[ \t　]{0,4}[:=：]")

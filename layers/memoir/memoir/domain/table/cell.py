@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from memoir.domain.model_text.cleaning import encodable
-from memoir.domain.table.literals import Bare, Pairs
+from memoir.domain.table.values import Bare, Pairs
 
 _PLACEHOLDER = re.compile(r"\.{2,}|…+|。{2,}|[<＜⟨〈][^<>＜＞⟨⟩〈〉]{1,64}[>＞⟩〉]")
 

@@ -48,6 +48,8 @@ class Sheet:
 
     def column(self, name: str) -> int | None:
         """Return the index of the column of that name, compared after NFKC and trimming."""
+        if name in self.columns:
+            return self.columns.index(name)
         wanted = folded(name)
         return next((i for i, column in enumerate(self.columns) if folded(column) == wanted), None)
 
@@ -96,7 +98,7 @@ class TableDocument:
 
 def folded(name: str) -> str:
     """Return *name* as names are compared: NFKC, trimmed."""
-    return unicodedata.normalize("NFKC", name).strip()
+    return (name if name.isascii() else unicodedata.normalize("NFKC", name)).strip()
 
 
 def json_bytes(value: object) -> int:

@@ -9,7 +9,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from memoir.domain.model_text.cleaning import encodable
 from memoir.domain.model_text.cursor import (
     CLOSE_BRACES,
     CLOSE_BRACKETS,
@@ -23,8 +22,9 @@ from memoir.domain.table.call_form import cells_of, op_of, row_index, sheet_ref
 from memoir.domain.table.cell import cell_text
 from memoir.domain.table.command import Cells, Command
 from memoir.domain.table.limits import MAX_COMMANDS, MAX_NESTING
-from memoir.domain.table.literals import Bare, Pairs, Reader, Unreadable
+from memoir.domain.table.literals import Reader
 from memoir.domain.table.marks import find_marks
+from memoir.domain.table.values import DECODER, Bare, Pairs, Unreadable, nesting
 
 _ALIASES = {
     "op": ("op", "type", "action"),
@@ -42,27 +42,13 @@ JSON_EDITS = re.compile(
     rf"[{QUOTES}]?[\[［\s]{{0,40}}[{OPEN_BRACES}](?:\s|\\n){{0,200}}\\{{0,3}}[{QUOTES}]?"
     rf"(?:edits|op|type|action){_NAME_END}"
 )
-MAX_STRICT_FAILURES = 8
-"""How often JSON is tried strictly that is none. Each try is one pass: the bound keeps a reply linear."""
-
-
-def _pairs(members: list[tuple[str, Any]]) -> Pairs:
-    """Return the members of an object. An escape may be half of a surrogate pair."""
-    return Pairs(
-        (encodable(name), encodable(value) if type(value) is str else value) for name, value in members
-    )
-
-
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_float=Bare, parse_int=Bare, parse_constant=Bare, strict=False
-)
 
 
 def read_json_edits(reader: Reader, at: int) -> list[Command]:
     """Return the edits of the JSON value at *at*; the reader then stands behind what was read."""
     reader.begin(at)
     try:
-        value = _strictly(reader, at)
+        value = reader.strict_value()
     except RecursionError:
         return [_skip_block(reader, at, "bad_object")]
     if isinstance(value, str) and JSON_EDITS.match(value):
@@ -72,20 +58,6 @@ def read_json_edits(reader: Reader, at: int) -> list[Command]:
     if value is None:
         return _read_loosely(reader, at)
     return [edit_command(edit, at=at) for edit in _edits(value)]
-
-
-def _strictly(reader: Reader, at: int) -> Any:
-    """Return the JSON at *at* and go behind it; None where it is none, or too much was none already."""
-    if reader.strict_failures >= MAX_STRICT_FAILURES:
-        return None
-    try:
-        value, reader.pos = _DECODER.raw_decode(reader.text, at)
-    except ValueError:
-        reader.strict_failures += 1
-        reader.looked.characters += len(reader.text) - at
-        return None
-    reader.looked.characters += reader.pos - at
-    return value
 
 
 def _edits_of_text(reader: Reader, text: str, *, at: int) -> list[Command]:
@@ -100,7 +72,7 @@ def _edits_of_text(reader: Reader, text: str, *, at: int) -> list[Command]:
 def _decoded(text: str) -> Any:
     """Return the JSON that *text* is, None where it is none."""
     try:
-        return _DECODER.decode(text)
+        return DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
 
@@ -112,7 +84,7 @@ def plain_edits(edits: list[Any]) -> list[Command]:
 
 def edit_command(edit: Any, *, at: int | None = None) -> Command:
     """Return the command that one object of the JSON form is."""
-    if not isinstance(edit, Pairs) or _nesting(edit) > MAX_NESTING:
+    if not isinstance(edit, Pairs) or nesting(edit) > MAX_NESTING:
         return Command(op="unknown", status="rejected", code="bad_object", at=at)
     members: dict[str, Any] = dict(edit)
     op = op_of(str(_member(members, "op") or "unknown"))
@@ -227,17 +199,3 @@ def _as_read(value: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Bare(json.dumps(value))
     return value
-
-
-def _nesting(value: Any) -> int:
-    depth, level = 0, [value]
-    while level:
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, Pairs):
-                inner += [member for _, member in item]
-            elif isinstance(item, list):
-                inner += item
-        depth += any(isinstance(item, list) for item in level)
-        level = inner
-    return depth

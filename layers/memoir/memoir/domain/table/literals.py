@@ -24,27 +24,13 @@ from memoir.domain.model_text.cursor import (
 )
 from memoir.domain.table.limits import MAX_NESTING
 from memoir.domain.table.marks import COMMENT_END, Marks
+from memoir.domain.table.values import DECODER, Bare, Pairs, Unreadable, nesting
 
 Context = Literal["key", "object", "list", "args"]
 
 
-class Bare(str):
-    """A word that stood without quotes: a number, a name, `null`."""
-
-    __slots__ = ()
-
-
-class Pairs(list[tuple[str, Any]]):
-    """The members of an object, in order, repeated names included."""
-
-
-class Unreadable(Exception):
-    """A value that cannot be read for certain. `code` says why."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
-
+MAX_STRICT_FAILURES = 8
+"""How often a reply is tried as JSON that is none. Each try is one pass: the bound keeps reading linear."""
 
 _BLANK = re.compile(r"(?:[\s　]|/\*(?:[^*]|\*(?!/)){0,400}\*/|//[^\n]{0,400}(?=\n))+")
 _SPACES = re.compile(r"[\s　]*+")
@@ -73,7 +59,7 @@ class Reader(Cursor):
     def __init__(self, text: str, marks: Marks, *, looked: Looked) -> None:
         super().__init__(text, looked=looked)
         self.marks = marks
-        self.strict_failures = 0
+        self._strict_failures = 0
         self.repairs: list[str] = []
         self._refused: dict[tuple[str, Context], Quoted] = {}
 
@@ -112,10 +98,42 @@ class Reader(Cursor):
         if self.at(QUOTES):
             return self._joined_strings(context)
         if self.at(OPEN_BRACES):
-            return self._object(depth + 1)
+            found = self._strict_object() if depth == 0 else None
+            return self._object(depth + 1) if found is None else found
         if self.at(OPEN_BRACKETS):
             return self._list(depth + 1)
         return self._bare(context)
+
+    def strict_value(self) -> Any:
+        """Read the JSON at the cursor; None where it is none, or too much was none already.
+
+        Raises RecursionError.
+        """
+        if self._strict_failures >= MAX_STRICT_FAILURES:
+            return None
+        start = self.pos
+        try:
+            value, self.pos = DECODER.raw_decode(self.text, start)
+        except ValueError:
+            self._strict_failures += 1
+            self.looked.characters += len(self.text) - start
+            return None
+        self.looked.characters += self.pos - start
+        return value
+
+    def _strict_object(self) -> Pairs | None:
+        """Read an object that is JSON and holds nothing that could end it before; else stay."""
+        start = self.pos
+        try:
+            value = self.strict_value()
+        except RecursionError:
+            return None
+        ends = min(self.marks.next_tag(start), self.marks.next_line_command(start))
+        if isinstance(value, Pairs) and self.pos <= ends and nesting(value) <= MAX_NESTING:
+            return value
+        self._strict_failures += 1
+        self.pos = start
+        return None
 
     def _joined_strings(self, context: Context) -> str:
         """Read a string and those that a `+` joins to it. Quotes within would make the joints a guess."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from memoir.domain.model_text.cleaning import clean_model_text
 from memoir.domain.model_text.cursor import OPEN_BRACES, OPEN_BRACKETS, Looked
-from memoir.domain.model_text.marks import ANY_TAG, EDIT_TAG, REASONING_TAG
+from memoir.domain.model_text.marks import ANY_TAG, EDIT_TAG, REASONING_TAG, TAG_STARTS
 from memoir.domain.model_text.reasoning import (
     REASONING_UNCLOSED,
     REASONING_UNOPENED,
@@ -24,7 +24,7 @@ from memoir.domain.table.marks import COMMAND, COMMENT_END, find_marks
 # What may stand before a command: separators, bullets, numbers, quote marks, fences, comment marks, left-over
 # brackets of a JSON form.
 _PREFIX = re.compile(
-    r"[;；,，、\]］}｝]|[-*•>](?=[ \t　])|\d{1,3}[.)、．](?!\d)|>|`{3,}\w{0,20}|~{3,}\w{0,20}|<!--|-->"
+    r"[;；,，、\]］}｝]+|[-*•>](?=[ \t　])|\d{1,3}[.)、．](?!\d)|>|`{3,}\w{0,20}|~{3,}\w{0,20}|<!--|-->"
 )
 _OPENER = re.compile(f"[{re.escape(OPEN_BRACES + OPEN_BRACKETS)}]")
 _LINE_IS_OVER = re.compile(r"[ \t　\]］}｝;；,，。.]*+(?:$|[\n`~]|-->|</?table)", re.IGNORECASE)
@@ -113,9 +113,12 @@ class _Scan:
         before, start = len(self.commands), position
         fresh = True
         while position < len(self.text):
-            if self.text[position].isspace():
-                fresh = fresh or self.text[position] == "\n"
+            following = self.text[position]
+            if following.isspace():
+                fresh = fresh or following == "\n"
                 position += 1
+            elif following not in TAG_STARTS:
+                position, fresh = self._item(position, fresh)
             elif position == self.marks.next_close(position):
                 self._close_block(before, self.text[start:position])
                 return self.text.index(">", position) + 1
@@ -167,7 +170,7 @@ class _Scan:
         if fresh and (text[position] in OPEN_BRACES + OPEN_BRACKETS or JSON_EDITS.match(text, position)):
             return self._take(position, lambda: read_json_edits(self.reader, position)), True
         if text.startswith(("//", "#", "/*"), position):
-            return self._comment(position), True
+            return self._comment(position)
         if prefix := _PREFIX.match(text, position):
             return prefix.end(), True if prefix[0] in ("<!--", COMMENT_END) else fresh
         return self._prose(position), False
@@ -196,11 +199,12 @@ class _Scan:
             command = replace(command, src=src.rstrip())
         self.commands.append(command)
 
-    def _comment(self, position: int) -> int:
+    def _comment(self, position: int) -> tuple[int, bool]:
+        """Pass over a comment. One that reasoning interrupts goes on behind that."""
         end = self._end_of_line(position)
         if self.text.startswith("/*", position):
             end = self.marks.comment_end(position) or end
-        return self._pass_words(position, end)
+        return self._pass_words(position, end), end < self.marks.next_reasoning(position)
 
     def _prose(self, position: int) -> int:
         """Pass over a line that is no command, up to edits as JSON that end it."""

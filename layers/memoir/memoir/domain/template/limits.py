@@ -16,7 +16,7 @@ MAX_CHARACTERS = 262_144
 CHARACTERS_A_STEP = 1_024
 """A filter or comparison of a long text costs as many steps as it has such pieces."""
 
-JSON_CHARACTERS_A_STEP = 128
+JSON_CHARACTERS_A_STEP = 32
 """Writing JSON costs more than copying text."""
 
 ROLES = ("system", "user", "assistant")

@@ -186,10 +186,11 @@ class _Run:
 
     def _filtered(self, name: str, value: Any, arguments: list[Any]) -> Any:
         self._charge(_size(value) // CHARACTERS_A_STEP)
-        result = apply_filter(name, value, [_constant(argument) for argument in arguments])
+        result = apply_filter(name, value, arguments)
         if isinstance(result, Piece):
             check_characters(len(result.text))
-            price = JSON_CHARACTERS_A_STEP if name in _WRITE_JSON else CHARACTERS_A_STEP
+            written = name in _WRITE_JSON or isinstance(value, list | dict)
+            price = JSON_CHARACTERS_A_STEP if written else CHARACTERS_A_STEP
             self._charge(len(result.text) // price)
         return result
 

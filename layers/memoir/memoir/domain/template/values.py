@@ -76,7 +76,9 @@ def items_of(value: Any) -> list[Any] | None:
     """Return the items of a list, the names of an object's members, None for all else."""
     if isinstance(value, JsonText):
         value = value.value
-    return list(value) if isinstance(value, list | dict) else None
+    if isinstance(value, dict):
+        return list(value)
+    return value if isinstance(value, list) else None
 
 
 def plain_text(value: Any) -> str:

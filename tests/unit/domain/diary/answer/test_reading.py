@@ -6,7 +6,7 @@ from itertools import chain
 from types import ModuleType
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoir.domain.diary.answer import flaws, loose_object, reading, sections, strict_answer
@@ -251,9 +251,10 @@ def test_what_cannot_be_read_has_a_code(text: str, code: ReadingCode) -> None:
     assert (found.code, found.summary, found.diary) == (code, None, None)
 
 
-def test_a_reasoning_tag_inside_json_hides_only_itself() -> None:
+def test_a_reasoning_tag_inside_valid_json_is_a_word_and_hides_nothing() -> None:
     found = read('{"summary": "<think>嗯</think>甲走了。", "entry": "我想 </think> 走了。"}')
-    assert texts(found) == ("甲走了。", " 走了。")
+    assert texts(found) == ("<think>嗯</think>甲走了。", "我想 </think> 走了。")
+    assert found.flags == ()
 
 
 @pytest.mark.parametrize(
@@ -306,14 +307,27 @@ def test_patterns_have_no_nested_repetition(module: ModuleType) -> None:
         assert not re.search(r"[*+]\)[*+{]", pattern.pattern), pattern.pattern
 
 
-def test_an_object_that_never_closes_is_stepped_over_a_bounded_number_of_times(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Each try is one pass, so the number of tries is what has to be bounded: counted, not timed."""
-    looked = []
-    inner = strict_answer._end_of_object
-    monkeypatch.setattr(
-        strict_answer, "_end_of_object", lambda text, at: looked.append(at) or inner(text, at)
-    )
-    assert list(strict_answer.objects_among_prose("{" * 5_000)) == []
-    assert len(looked) == strict_answer.MAX_OBJECT_STARTS
+LOOKS_AT_A_CHARACTER = 60
+"""How often one character may be looked at: by each step, 8 objects that never close, 6 repairs."""
+
+
+def looks(text: str) -> float:
+    return read(text).looked / max(1, len(text))
+
+
+@pytest.mark.parametrize("length", [1_000, 16_000, 64_000])
+@pytest.mark.parametrize(
+    "unit", ["{", '"{', "}{", '{"summary":"', '"a",', "```", "<think>", "{'entry':'x", '{"a":[1']
+)
+def test_an_answer_of_any_size_is_read_in_steps_that_its_length_bounds(unit: str, length: int) -> None:
+    assert looks(unit * (length // len(unit))) <= LOOKS_AT_A_CHARACTER
+
+
+fragments = st.lists(st.sampled_from(PIECES.split("§")[:-1]), min_size=1, max_size=6).map("".join)
+
+
+@settings(max_examples=40, deadline=None)
+@given(head=fragments, unit=fragments, tail=fragments)
+def test_fragments_of_the_grammar_repeated_are_read_in_linear_steps(head: str, unit: str, tail: str) -> None:
+    for length in (500, 4_000, 16_000):
+        assert looks(head + unit * (length // len(unit)) + tail) <= LOOKS_AT_A_CHARACTER

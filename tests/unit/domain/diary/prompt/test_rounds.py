@@ -43,6 +43,16 @@ def test_story_text_has_no_reasoning_and_no_table_edits() -> None:
     assert story_text(reply) == "她笑了。再见。"
 
 
+def test_a_reasoning_tag_within_a_cell_hides_nothing_of_the_story() -> None:
+    block = '<tableEdit>updateRow(0, 0, {"1":"<think>"})</tableEdit>'
+    assert story_text(f"她笑了。{block}再见。") == "她笑了。再见。"
+    assert story_text("<think><tableEdit>deleteRow(0, 0)</tableEdit></think>再见。") == "再见。"
+
+
+def test_a_round_of_zero_width_characters_is_nothing_to_write_about() -> None:
+    assert rounds_to_write([chat_round(1, user="\u200b", assistant="\u2060")], accepted=[1]) == ()
+
+
 def test_a_hash_tells_where_one_text_ends_and_the_other_begins() -> None:
     assert text_hash(chat_round(1, user="ab", assistant="c")) != text_hash(
         chat_round(1, user="a", assistant="bc")

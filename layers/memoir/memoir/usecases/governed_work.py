@@ -1,0 +1,24 @@
+"""What a scenario says of its workers, by what was read with the turns."""
+
+from collections.abc import Callable
+
+from memoir.domain.scenario import Scenario
+from memoir.domain.scope import Scope
+from memoir.domain.turns import RungTurn
+from memoir.usecases.scenarios import governing
+from memoir.usecases.worker import Rules, View, WorkerPorts
+
+
+def governed_by(ports: WorkerPorts, scope: Scope, rung: RungTurn) -> Callable[[View], Scenario]:
+    """Return how the scenario of a ring is found: the current one, else the revision that its turn named."""
+    return lambda view: governing(
+        view.found, scope, rung.scenario_id, revision=rung.scenario_revision, default=ports.default
+    )
+
+
+def rules_of(scenario: Scenario, variable: str) -> Rules:
+    """Return which turns count for the worker of *variable*: none where the scenario lacks its source."""
+    if scenario.source(variable) is None:
+        return Rules(counts="none")
+    counts = "accepted" if scenario.write_on == "accepted" else "all"
+    return Rules(counts="accepted" if counts == "accepted" else "all", receipt_days=scenario.receipt_days)
