@@ -1,7 +1,9 @@
+import zlib
+
 import pytest
 
-from memoir.adapters.packing import pack, unpack
-from memoir.errors import RecordCorrupt
+from memoir.adapters.packing import MAX_BODY_BYTES, pack, unpack
+from memoir.errors import TooLarge
 
 
 def test_a_text_that_one_unit_holds_anyway_stays_plain() -> None:
@@ -20,13 +22,21 @@ def test_what_was_packed_is_unpacked(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, {}, {"N": "1"}, {"B": b"x"}, {"B": b""}, {"S": 1}, "text"])
-def test_what_was_not_packed_here_is_corrupt(value: object) -> None:
-    with pytest.raises(RecordCorrupt):
-        unpack(value)
+def test_what_was_not_packed_here_is_none(value: object) -> None:
+    assert unpack(value) is None
 
 
 def test_a_packed_text_that_is_too_long_is_not_unpacked() -> None:
-    import zlib
+    longest = b"x" * MAX_BODY_BYTES
+    assert unpack({"B": zlib.compress(longest)}) == longest.decode()
+    assert unpack({"B": zlib.compress(longest + b"x")}) is None
 
-    with pytest.raises(RecordCorrupt):
-        unpack({"B": zlib.compress(b"x" * (512 * 1024 + 1))})
+
+def test_packed_bytes_that_are_no_utf_8_are_none() -> None:
+    assert unpack({"B": zlib.compress(b"\xff")}) is None
+
+
+def test_a_text_that_could_not_be_unpacked_is_not_packed() -> None:
+    with pytest.raises(TooLarge) as refusal:
+        pack("x" * (MAX_BODY_BYTES + 1), beside_bytes=0)
+    assert refusal.value.code == "record_too_large"

@@ -1,6 +1,13 @@
 import pytest
 
-from memoir.edge.paging import next_page, read_before, read_limit
+from memoir.edge.paging import (
+    CONVERSATION,
+    RECEIPT,
+    next_page,
+    read_before,
+    read_before_round,
+    read_limit,
+)
 from memoir.errors import RequestInvalid
 
 
@@ -16,12 +23,36 @@ def test_a_limit_out_of_range_is_refused(limit: str) -> None:
 
 
 def test_next_is_what_before_takes() -> None:
-    assert read_before({"before": next_page("R#0000000021#000001#table")}) == "R#0000000021#000001#table"
-    assert read_before({}) is None
+    receipt, conversation = "0000000021#000001#table", "1793500000000#c:1"
+    assert read_before({"before": next_page(receipt)}, RECEIPT) == receipt
+    assert read_before({"before": next_page(conversation)}, CONVERSATION) == conversation
+    assert read_before_round({"before": next_page("21")}) == 21
+    assert read_before({}, RECEIPT) is None
+    assert read_before_round({}) is None
 
 
-@pytest.mark.parametrize("before", ["!", "é", "abc", "/w=="])
+FOREIGN = ["abc", "zzzz", "~", "T#0000000003#000001", "0", "D#memory", "\0", "x" * 9216, "", "01", "1 ", "-1"]
+
+
+@pytest.mark.parametrize("before", ["!", "é", "abc", "/w==", "", "MQ", "MQ=", "MQ==\n", "MR==", " MQ=="])
 def test_a_before_that_no_answer_gave_is_refused(before: str) -> None:
-    with pytest.raises(RequestInvalid) as refusal:
-        read_before({"before": before})
-    assert refusal.value.code == "before_invalid"
+    for read in (
+        lambda: read_before({"before": before}, RECEIPT),
+        lambda: read_before_round({"before": before}),
+    ):
+        with pytest.raises(RequestInvalid) as refusal:
+            read()
+        assert (refusal.value.code, refusal.value.path) == ("before_invalid", "before")
+
+
+@pytest.mark.parametrize("place", FOREIGN, ids=lambda text: text[:12])
+def test_saleor_9521_a_before_of_another_route_is_refused(place: str) -> None:
+    query = {"before": next_page(place)}
+    for read in (
+        lambda: read_before(query, RECEIPT),
+        lambda: read_before(query, CONVERSATION),
+        lambda: read_before_round(query),
+    ):
+        with pytest.raises(RequestInvalid) as refusal:
+            read()
+        assert refusal.value.code == "before_invalid"

@@ -40,8 +40,14 @@ class Worker:
         return {}
 
 
+def nobody(record: Any, seconds: int) -> None:
+    """Postpone nothing."""
+
+
 def failed(worker: Worker, *records: dict[str, Any]) -> list[str]:
-    answer = serve_batch({"Records": list(records)}, worker, worker="table")
+    answer = serve_batch(
+        {"Records": list(records)}, worker, worker="table", postpone=nobody, sleep=lambda _: None
+    )
     return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
 
@@ -72,6 +78,81 @@ def test_an_error_that_nobody_foresaw_goes_back_and_tells_no_text(caplog: pytest
     logged = str([vars(record) for record in caplog.records])
     assert "ZeroDivisionError" in logged
     assert "the secret text" not in logged
+
+
+def postponed(worker: Any, *records: dict[str, Any], **options: Any) -> list[tuple[str, int]]:
+    """Return which messages come again, and after how many seconds."""
+    waits: list[tuple[str, int]] = []
+    serve_batch(
+        {"Records": list(records)},
+        worker,
+        worker="table",
+        postpone=lambda record, seconds: waits.append((record["messageId"], seconds)),
+        **{"sleep": lambda _: None, **options},
+    )
+    return waits
+
+
+def received(times: int) -> dict[str, Any]:
+    found = message("1", "a")
+    found["attributes"]["ApproximateReceiveCount"] = str(times)
+    return found
+
+
+def test_what_stays_in_the_queue_comes_again_later_each_time_and_within_a_minute() -> None:
+    worker = Worker(a=errors.StoreUnavailable(detail="down"))
+    waits = [postponed(worker, received(times))[0][1] for times in (1, 2, 3, 5, 6, 50)]
+    assert waits == [2, 4, 8, 32, 60, 60]
+
+
+def test_a_lease_says_itself_when_to_come_again_and_is_not_waited_for() -> None:
+    pauses: list[float] = []
+    worker = Worker(a=errors.LeaseHeld(detail="held", retry_after_seconds=17))
+    records = (message("1", "a"), message("2", "a"), message("3", "b"))
+    assert postponed(worker, *records, sleep=pauses.append) == [("1", 17), ("2", 17)]
+    assert (pauses, worker.done) == ([], ["b"])
+
+
+class Passing:
+    """A worker that fails for a while."""
+
+    def __init__(self, *failures: BaseException) -> None:
+        self.failures = list(failures)
+        self.runs = 0
+
+    def __call__(self, ring: Ring) -> dict[str, Any]:
+        self.runs += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return {}
+
+
+DOWN = errors.StoreUnavailable(detail="down")
+
+
+def test_what_passes_is_tried_again_at_once_and_leaves_the_queue() -> None:
+    pauses: list[float] = []
+    worker = Passing(DOWN, errors.WriteOutcomeUnknown(detail="lost"))
+    assert postponed(worker, message("1", "a"), sleep=pauses.append) == []
+    assert (worker.runs, len(pauses)) == (3, 2)
+
+
+def test_what_does_not_pass_is_tried_three_times() -> None:
+    worker = Passing(*[DOWN] * 9)
+    assert postponed(worker, message("1", "a")) == [("1", 2)]
+    assert worker.runs == 3
+
+
+def test_without_time_nothing_is_tried_again() -> None:
+    worker = Passing(DOWN)
+    assert postponed(worker, message("1", "a"), has_time=lambda: False) == [("1", 2)]
+    assert worker.runs == 1
+
+
+def test_what_has_to_be_mended_first_is_not_tried_again() -> None:
+    worker = Passing(errors.RecordCorrupt(detail="broken"))
+    assert postponed(worker, message("1", "a")) == [("1", 2)]
+    assert worker.runs == 1
 
 
 def _leaves(kind: type[errors.MemoirError]) -> list[type[errors.MemoirError]]:

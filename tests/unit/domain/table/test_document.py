@@ -5,9 +5,9 @@ import pytest
 from memoir.domain.json_document import json_document
 from memoir.domain.table.apply import apply_edits
 from memoir.domain.table.document import TableDocument, table_document
-from memoir.domain.table.history import changes_between, ids_text, read_ids, undone
+from memoir.domain.table.history import changes_between, shown_as_plain, shown_from_plain, undone
 from memoir.domain.table.reply import read_reply
-from memoir.domain.table.resolve import settle, shown_rows
+from memoir.domain.table.resolve import ShownSheet, settle, shown_rows
 from memoir.domain.table.state import TableState, read_state
 from memoir.domain.table.text import memory_table_text
 from memoir.domain.turns import Position
@@ -111,11 +111,32 @@ def test_the_text_for_the_model_has_the_layout_that_prompts_know() -> None:
     "ids", [(), ("r1",), ("r1", "r2", "r3"), ("r9", "r10", "x", "r1"), ("a", "r2", "r1")]
 )
 def test_ids_are_kept_as_short_text(ids: tuple[str, ...]) -> None:
-    assert read_ids(ids_text(ids)) == ids
+    shown = {3: (ShownSheet(name="s", row_ids=ids),)}
+    assert shown_from_plain(shown_as_plain(shown, max_bytes=10_000)) == shown
 
 
 def test_two_hundred_made_ids_take_a_few_characters() -> None:
-    assert ids_text(f"r{n}" for n in range(1, 201)) == "r1~200"
+    ids = tuple(f"r{n}" for n in range(1, 201))
+    plain = shown_as_plain({7: (ShownSheet(name="s", row_ids=ids),)}, max_bytes=10_000)
+    assert plain["revisions"] == {"7": [["s", "0~199"]]}
+
+
+def test_ids_of_many_revisions_stand_once() -> None:
+    sheets = (ShownSheet(name="s", row_ids=("a", "b", "c")),)
+    shown = {1: sheets, 2: (ShownSheet(name="s", row_ids=("c", "a", "d")),)}
+    plain = shown_as_plain(shown, max_bytes=10_000)
+    assert sorted(plain["ids"]) == ["a", "b", "c", "d"]
+    assert shown_from_plain(plain) == shown
+
+
+def test_of_what_was_shown_the_oldest_goes_where_there_is_no_room() -> None:
+    shown = {
+        revision: (ShownSheet(name="s", row_ids=tuple(f"id{revision}x{n}" for n in range(50))),)
+        for revision in range(1, 11)
+    }
+    kept = shown_from_plain(shown_as_plain(shown, max_bytes=3_000))
+    assert 0 < len(kept) < 10
+    assert kept == {revision: shown[revision] for revision in range(11 - len(kept), 11)}
 
 
 def test_a_stored_state_comes_back_and_keeps_twenty_revisions() -> None:
@@ -176,7 +197,8 @@ def stored_with_digits() -> TableDocument:
     rows = [["x", "y", "z"]]
     first = {"name": "1", "columns": ["b", "0", "２"], "rows": rows, "rowIds": ["r1"]}
     second = {"name": "t", "columns": ["a", "c"], "rows": [["1", "2"]], "rowIds": ["r2"]}
-    value = {"table": {"sheets": [first, second]}, "nextRow": 3, "through": [0, 0], "shown": {}, "undo": []}
+    value = {"table": {"sheets": [first, second]}, "nextRow": 3, "through": [0, 0], "undo": []}
+    value["shown"] = {"ids": [], "revisions": {}}
     return read_state(json_document(value, name="state")).document
 
 
