@@ -1,4 +1,5 @@
 import json
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -40,9 +41,28 @@ class Worker:
         return {}
 
 
+@dataclass
+class Queue:
+    """What becomes of a batch: which messages stay, how long each waits, and the pauses between tries."""
+
+    waits: dict[str, int] = field(default_factory=dict)
+    pauses: list[float] = field(default_factory=list)
+    time_left: bool = True
+
+    def serve(self, work: Any, *records: dict[str, Any]) -> list[str]:
+        answer = serve_batch(
+            {"Records": list(records)},
+            work,
+            worker="table",
+            postpone=lambda record, seconds: self.waits.update({record["messageId"]: seconds}),
+            has_time=lambda: self.time_left,
+            sleep=self.pauses.append,
+        )
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+
 def failed(worker: Worker, *records: dict[str, Any]) -> list[str]:
-    answer = serve_batch({"Records": list(records)}, worker, worker="table")
-    return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+    return Queue().serve(worker, *records)
 
 
 def test_a_batch_that_works_leaves_nothing_in_the_queue() -> None:
@@ -72,6 +92,63 @@ def test_an_error_that_nobody_foresaw_goes_back_and_tells_no_text(caplog: pytest
     logged = str([vars(record) for record in caplog.records])
     assert "ZeroDivisionError" in logged
     assert "the secret text" not in logged
+
+
+class Passing:
+    """A worker that fails so many times, then works."""
+
+    def __init__(self, error: errors.MemoirError, times: int) -> None:
+        self.error = error
+        self.left = times
+        self.tries = 0
+
+    def __call__(self, ring: Ring) -> dict[str, Any]:
+        self.tries += 1
+        if self.left:
+            self.left -= 1
+            raise self.error
+        return {}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_fault_that_passes_is_tried_again_at_once(times: int) -> None:
+    queue, worker = Queue(), Passing(errors.StoreUnavailable(detail="busy"), times)
+    assert queue.serve(worker, message("1", "a")) == []
+    assert (worker.tries, len(queue.pauses)) == (times + 1, times)
+
+
+def test_a_fault_that_does_not_pass_waits_seconds_and_longer_each_time() -> None:
+    queue = Queue()
+    for received in (1, 2, 3, 9):
+        again = message(str(received), "a")
+        again["attributes"]["ApproximateReceiveCount"] = str(received)
+        queue.serve(Worker(a=errors.StoreUnavailable(detail="down")), again)
+    assert list(queue.waits.values()) == [2, 4, 8, 60]
+
+
+def test_without_time_left_nothing_is_tried_again() -> None:
+    queue, worker = Queue(time_left=False), Passing(errors.StoreUnavailable(detail="busy"), 1)
+    assert queue.serve(worker, message("1", "a")) == ["1"]
+    assert (worker.tries, queue.pauses) == (1, [])
+
+
+def test_a_lease_is_waited_for_as_long_as_it_is_held_and_not_in_process() -> None:
+    queue, worker = Queue(), Passing(errors.LeaseHeld(detail="held", retry_after_seconds=117), 1)
+    assert queue.serve(worker, message("1", "a")) == ["1"]
+    assert (queue.waits, worker.tries) == ({"1": 117}, 1)
+
+
+def test_what_waits_behind_a_failure_of_its_group_waits_as_long() -> None:
+    queue = Queue()
+    worker = Worker(a=errors.LeaseHeld(detail="held", retry_after_seconds=30))
+    queue.serve(worker, message("1", "a"), message("2", "a"))
+    assert queue.waits == {"1": 30, "2": 30}
+
+
+def test_what_nobody_can_mend_in_process_is_not_tried_again() -> None:
+    worker = Passing(errors.RecordCorrupt(detail="broken"), 1)
+    assert Queue().serve(worker, message("1", "a")) == ["1"]
+    assert worker.tries == 1
 
 
 def _leaves(kind: type[errors.MemoirError]) -> list[type[errors.MemoirError]]:
