@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -5,20 +6,21 @@ import pytest
 from memoir.domain.scope import Scope
 from memoir.errors import RecordCorrupt, RequestInvalid, RevisionConflict, UpdateRefused, WriteOutcomeUnknown
 from memoir.tools import MemoryTool, create_memory_tools
-from memoir.usecases.memory import ScopedMemory
-from tests.fakes.documents import InMemoryDocumentStore
+from memoir.usecases.documents import ScopedMemory
+from memoir.usecases.engine import Engine
+from tests.fakes.records import HookedRecords, InMemoryRecords
 
 SCOPE = Scope(product="p", user="u", conversation="c")
 
 
 @pytest.fixture
-def documents() -> InMemoryDocumentStore:
-    return InMemoryDocumentStore()
+def engine() -> Engine:
+    return Engine(records=InMemoryRecords(), clock=lambda: 0.0, receipt_days=30)
 
 
 @pytest.fixture
-def tools(documents: InMemoryDocumentStore) -> tuple[MemoryTool, MemoryTool]:
-    return create_memory_tools(store=ScopedMemory(documents=documents, scope=SCOPE))
+def tools(engine: Engine) -> tuple[MemoryTool, MemoryTool]:
+    return create_memory_tools(store=ScopedMemory(engine, SCOPE))
 
 
 class Plain:
@@ -76,22 +78,24 @@ def test_get_takes_no_arguments(tools: tuple[MemoryTool, MemoryTool]) -> None:
         tools[0].execute({"user": "other"})
 
 
-def test_the_products_check_runs_before_the_store_and_may_refuse(documents: InMemoryDocumentStore) -> None:
+def test_the_products_check_runs_before_the_store_and_may_refuse(engine: Engine) -> None:
     def scene_is_needed(memory: dict[str, Any]) -> None:
         if not isinstance(memory.get("scene"), str):
             raise ValueError("scene 必填")
 
-    store = ScopedMemory(documents=documents, scope=SCOPE)
+    asked: list[object] = []
+    hooked = HookedRecords(records=engine.records, before_write=lambda *writes: asked.append(writes))
+    store = ScopedMemory(replace(engine, records=hooked), SCOPE)
     _, update_memory = create_memory_tools(store, before_update=scene_is_needed)
     with pytest.raises(UpdateRefused) as refusal:
         update_memory.execute({"expectedRevision": 0, "memory": {}})
     assert refusal.value.reason == "scene 必填"
-    assert documents.calls == []
+    assert asked == []
     assert update_memory.execute({"expectedRevision": 0, "memory": {"scene": "城门"}}) == {"revision": 1}
 
 
-def test_what_the_products_check_changes_is_not_stored(documents: InMemoryDocumentStore) -> None:
-    store = ScopedMemory(documents=documents, scope=SCOPE)
+def test_what_the_products_check_changes_is_not_stored(engine: Engine) -> None:
+    store = ScopedMemory(engine, SCOPE)
     get_memory, update_memory = create_memory_tools(store, before_update=lambda memory: memory.clear())
     update_memory.execute({"expectedRevision": 0, "memory": {"a": 1}})
     assert get_memory.execute({})["memory"] == {"a": 1}

@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary.due.plan import DiaryPlan, DiaryProgress, PlanReason, next_round_at, plan_diary
+from memoir.domain.diary.due.plan import DiaryProgress, PlanReason, next_round_at
 from memoir.domain.diary.due.policy import DiaryPolicy, DiaryQuota, Store, memory_v2_policy, node_policy
-from memoir.domain.diary.due.tiers import Tier, same_for_all, tier_of
+from memoir.domain.diary.due.tiers import Tier, tier_of
 from memoir.domain.diary.prompt.rounds import RoundRange
 from memoir.domain.diary.record.entry import DiaryHead
 from memoir.domain.diary.record.head import head_after_failure, head_after_range, progress_of
 from memoir.errors import RequestInvalid
+from tests.unit.domain.diary.builders import Planned, planned, same_for_all
 
 NO_LIMIT = DiaryQuota()
 EXHAUSTED = DiaryQuota(used=3, limit=3)
@@ -27,7 +28,7 @@ def plan(
     stale: tuple[RoundRange, ...] = (),
     tombstones: tuple[RoundRange, ...] = (),
     missing: frozenset[int] = frozenset(),
-) -> DiaryPlan:
+) -> Planned:
     """Plan with all rounds up to *newest* accepted but for the *missing* ones."""
     progress = DiaryProgress(
         accepted_rounds=[number for number in range(1, newest + 1) if number not in missing],
@@ -36,7 +37,7 @@ def plan(
         stale_ranges=stale,
         tombstones=tombstones,
     )
-    return plan_diary(policy=policy or node_policy(), progress=progress, tier=tier, quota=quota)
+    return planned(policy=policy or node_policy(), progress=progress, tier=tier, quota=quota)
 
 
 @pytest.mark.parametrize("policy", [node_policy(), memory_v2_policy()])
@@ -44,7 +45,7 @@ def test_over_45_rounds_the_model_is_called_at_20_30_and_40(policy: DiaryPolicy)
     head, calls = DiaryHead(), []
     for newest in range(1, 46):
         progress = progress_of(head, accepted_rounds=range(1, newest + 1))
-        made = plan_diary(policy=policy, progress=progress, tier="default", quota=NO_LIMIT)
+        made = planned(policy=policy, progress=progress, tier="default", quota=NO_LIMIT)
         if made.covers is not None:
             calls.append((newest, made.covers.first, made.covers.last))
             head = head_after_range(head, covers=made.covers)
@@ -163,7 +164,7 @@ def test_tracker_2_replayed_and_deleted_rounds_start_nothing() -> None:
     watermark.
     """
     progress = DiaryProgress(accepted_rounds=[*range(1, 21), *range(1, 25), 24, 24], watermark=20)
-    made = plan_diary(policy=node_policy(), progress=progress, tier="default", quota=NO_LIMIT)
+    made = planned(policy=node_policy(), progress=progress, tier="default", quota=NO_LIMIT)
     assert made.reason is PlanReason.TOO_FEW_ROUNDS
 
 
@@ -243,7 +244,7 @@ def test_a_plan_covers_accepted_rounds_only_and_no_tombstone(
     progress = DiaryProgress(
         accepted_rounds=rounds, watermark=watermark, failed_at_round=failed, tombstones=tombstones
     )
-    made = plan_diary(policy=node_policy(), progress=progress, tier="max", quota=NO_LIMIT)
+    made = planned(policy=node_policy(), progress=progress, tier="max", quota=NO_LIMIT)
     assert made.generate == bool(made.rounds) == (made.covers is not None)
     if made.covers is not None:
         assert set(made.rounds) <= set(rounds)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary.due.tiers import same_for_all
 from memoir.domain.diary.prompt.rounds import RoundRange
 from memoir.domain.diary.record.entry import DiaryEntry
 from memoir.domain.diary.record.recall import (
@@ -16,7 +15,7 @@ from memoir.domain.diary.record.recall import (
     recalled_count,
     without_markup,
 )
-from tests.unit.domain.diary.builders import entry
+from tests.unit.domain.diary.builders import entry, same_for_all
 
 TWELVE = [entry(10 * number - 9, 10 * number) for number in range(1, 13)]
 
