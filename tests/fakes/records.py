@@ -152,7 +152,7 @@ def _fact_holds(wanted: Is, record: Record) -> bool:
     )
 
 
-Hook = Callable[..., None]
+Hook = Callable[..., object]
 """Called with the keys of a read, or the writes of a write. What it raises is what the caller gets."""
 
 
@@ -161,7 +161,7 @@ def nothing(*_: object) -> None:
 
 
 def once(action: Callable[[], object]) -> Hook:
-    """Return the hook that runs *action* when it is first called, and never again, not even inside it."""
+    """Return the hook that runs *action* when it is first called, and never again."""
     left = [action]
 
     def hook(*_: object) -> None:
@@ -173,19 +173,23 @@ def once(action: Callable[[], object]) -> Hook:
 
 @dataclass
 class HookedRecords:
-    """A store, and callables that run before and after its reads and writes: other writers, or failures."""
+    """A store, and callables that run before and after its reads and writes: other writers, or failures.
+
+    What a hook itself reads and writes meets no hook.
+    """
 
     records: Records
     before_read: Hook = nothing
     after_read: Hook = nothing
     before_write: Hook = nothing
     after_write: Hook = nothing
+    hooked: bool = True
 
     def read(self, *keys: RecordKey) -> Found:
         """See the port."""
-        self.before_read(*keys)
+        self._meet(self.before_read, keys)
         found = self.records.read(*keys)
-        self.after_read(*keys)
+        self._meet(self.after_read, keys)
         return found
 
     def walk(self, owner: Owner, kind: str, **bounds: Any) -> Iterator[tuple[tuple[str, ...], Record]]:
@@ -194,6 +198,15 @@ class HookedRecords:
 
     def write(self, *writes: Write) -> None:
         """See the port."""
-        self.before_write(*writes)
+        self._meet(self.before_write, writes)
         self.records.write(*writes)
-        self.after_write(*writes)
+        self._meet(self.after_write, writes)
+
+    def _meet(self, hook: Hook, met: tuple[Any, ...]) -> None:
+        if not self.hooked:
+            return
+        self.hooked = False
+        try:
+            hook(*met)
+        finally:
+            self.hooked = True

@@ -5,134 +5,22 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from memoir.adapters.diary_store import MAX_RAW_BYTES, DynamoDbDiaryStore
-from memoir.adapters.receipt_store import DynamoDbReceiptStore
-from memoir.adapters.turn_store import DynamoDbTurnStore
-from memoir.diary_ports import ModelAnswer, WritingJob
-from memoir.usecases.diary_work import DiaryPorts, DiaryWork
-from tests.fakes.turns import RecordingDoorbell
 
-from memoir.adapters.event_bus import NoEvents
 from memoir.adapters.packing import unpack
-from memoir.domain.diary.due.policy import node_policy
-from memoir.domain.diary.record.agent_ref import AgentRef
-from memoir.domain.diary.record.entry import DiaryEntry
-from memoir.domain.language_model import FinishReason
-from memoir.domain.receipt import Receipt
-from memoir.domain.scope import Scope
-from memoir.domain.turns import NewTurn, Position, RungTurn
-from memoir.errors import (
-    LeaseHeld,
-    MemoirError,
-    ModelFailed,
-    NotFound,
-    RevisionConflict,
-    StoreUnavailable,
-)
-from memoir.usecases import diary
-from memoir.usecases.turns import record_turn
-from memoir.usecases.write_diary import write_diary
-from tests.fakes.models import ScriptedModel, good
+from memoir.domain.language_model import FinishReason, ModelAnswer
+from memoir.domain.turns import Position, RungTurn
+from memoir.errors import LeaseHeld, MemoirError, ModelFailed, NotFound
+from memoir.ports.records import Amend, Put, Record
+from memoir.records.diary import MAX_RAW_BYTES, lease_key
+from memoir.records.turns import turn_key
+from memoir.usecases.ask_model import WritingJob
+from tests.conversation import AGENT, LEASE_SECONDS, NOVEMBER, SCOPE, Conversation
+from tests.fakes.doorbell import RecordingBus
+from tests.fakes.models import ScriptedWriter, good
+from tests.fakes.records import nothing
 from tests.tables import TABLE_NAME
 
-SCOPE = Scope(product="p", user="u", conversation="c")
-AGENT = AgentRef("diary")
-NOVEMBER = 1_793_500_000.0  # 2026-11-01
 MONTH = 31 * 86_400
-
-
-class Conversation:
-    """One conversation with its stores, its model, and the time it believes in."""
-
-    def __init__(self, client: Any, *, monthly_quota: int | None = None) -> None:
-        self.client = client
-        self.now = NOVEMBER
-        self.model = ScriptedModel()
-        self.receipts = DynamoDbReceiptStore(
-            client=client, table_name=TABLE_NAME, kept_days=90, clock=lambda: self.now
-        )
-        self.turns = DynamoDbTurnStore(client=client, table_name=TABLE_NAME)
-        self.diaries = DynamoDbDiaryStore(
-            client=client,
-            table_name=TABLE_NAME,
-            receipts=self.receipts,
-            monthly_quota=monthly_quota,
-            clock=lambda: self.now,
-        )
-        self.events: Any = NoEvents()
-        self.pauses: list[float] = []
-        self.model_reasons = False
-        self.requests: list[str] = []
-        client.meta.events.register(
-            "before-call.dynamodb", lambda model, **_: self.requests.append(model.name)
-        )
-
-    def say(self, number: int, text: str = "", *, turn_id: str = "", **members: Any) -> RungTurn:
-        """Record the turn of that round."""
-        turn_id = turn_id or f"t{number}"
-        new = NewTurn(
-            turn_id=turn_id,
-            user_text=f"用户在第{number}天问起铜钥匙的下落。",
-            assistant_text=text or f"守卫在第{number}夜里点头，答应日落前归还。",
-            **members,
-        )
-        record_turn(
-            turns=self.turns,
-            doorbell=RecordingDoorbell(),
-            clock=lambda: self.now,
-            scope=SCOPE,
-            new=new,
-        )
-        version = self.turns.look_up(SCOPE, turn_ids=(turn_id,)).known[turn_id].position.version
-        return RungTurn(
-            position=Position(round=number, version=version),
-            turn_id=turn_id,
-            scenario_id="default",
-            subscription_category=new.subscription_category,
-        )
-
-    def work(self, rung: RungTurn, *, model: Any = None) -> list[Receipt]:
-        ports = DiaryPorts(
-            diaries=self.diaries,
-            turns=self.turns,
-            receipts=self.receipts,
-            model=model or self.model,
-            model_reasons=self.model_reasons,
-            events=self.events,
-            clock=lambda: self.now,
-            sleep=self.pauses.append,
-            lease_seconds=330,
-            has_time=lambda: True,
-        )
-        work = DiaryWork(scope=SCOPE, agent=AGENT, policy=node_policy(), character="阿莱娜", turn=rung)
-        return write_diary(ports, work)
-
-    def go_to(self, last: int, *, first: int = 1, **members: Any) -> Receipt:
-        """Record and work the rounds up to *last*; return the last receipt."""
-        receipts: list[Receipt] = []
-        for number in range(first, last + 1):
-            receipts = self.work(self.say(number, **members))
-        return receipts[-1]
-
-    def entries(self) -> list[DiaryEntry]:
-        found = self.diaries.newest(SCOPE, agent=AGENT)
-        return [entry for entry in found if isinstance(entry, DiaryEntry)][::-1]
-
-    def ranges(self) -> list[tuple[int, int]]:
-        return [(entry.first_round, entry.last_round) for entry in self.entries()]
-
-    def watermark(self) -> int:
-        return self.diaries.look(SCOPE, agent=AGENT).head.watermark
-
-    def recall(self, category: str | None = None) -> list[int]:
-        recalled = diary.recall(
-            diaries=self.diaries,
-            scope=SCOPE,
-            agent=AGENT,
-            policy=node_policy(),
-            subscription_category=category,
-        )
-        return [entry.last_round for entry in recalled.entries]
 
 
 @pytest.fixture
@@ -144,17 +32,19 @@ def test_over_45_rounds_the_model_is_called_at_20_30_and_40(conversation: Conver
     called_at: list[int] = []
     for number in range(1, 46):
         before = len(conversation.model.jobs)
-        conversation.work(conversation.say(number))
+        conversation.write(conversation.say(number))
         called_at += [number] * (len(conversation.model.jobs) - before)
     assert called_at == [20, 30, 40]
     assert conversation.ranges() == [(1, 20), (21, 30), (31, 40)]
 
 
-def test_a_turn_below_the_threshold_is_one_read_and_one_receipt(conversation: Conversation) -> None:
+def test_a_turn_below_the_threshold_is_one_read_and_one_write_of_cursor_and_receipt(
+    conversation: Conversation,
+) -> None:
     rung = conversation.say(1)
     conversation.requests.clear()
-    (receipt,) = conversation.work(rung)
-    assert conversation.requests == ["BatchGetItem", "PutItem"]
+    (receipt,) = conversation.write(rung)
+    assert conversation.requests == ["BatchGetItem", "TransactWriteItems"]
     assert (receipt.outcome, receipt.reason, receipt.details) == ("skipped", "too_few_rounds", {"nextAt": 20})
     assert conversation.model.jobs == []
     assert conversation.entries() == []
@@ -163,7 +53,7 @@ def test_a_turn_below_the_threshold_is_one_read_and_one_receipt(conversation: Co
 def test_a_worker_that_is_late_writes_the_ranges_of_one_that_is_not(conversation: Conversation) -> None:
     rungs = [conversation.say(number) for number in range(1, 36)]
     for rung in rungs:
-        conversation.work(rung)
+        conversation.write(rung)
     assert conversation.ranges() == [(1, 20), (21, 30)]
 
 
@@ -199,7 +89,7 @@ def test_the_previous_summary_is_read_when_the_next_is_written(conversation: Con
 def test_a_message_that_comes_thrice_is_one_call_and_one_entry(conversation: Conversation) -> None:
     rungs = [conversation.say(number) for number in range(1, 21)]
     for rung in [*rungs, rungs[-1], rungs[-1], rungs[5]]:
-        conversation.work(rung)
+        conversation.write(rung)
     assert len(conversation.model.jobs) == 1
     assert conversation.ranges() == [(1, 20)]
 
@@ -210,13 +100,13 @@ def test_two_workers_at_once_are_one_call_and_one_entry(dynamodb_local_client: A
 
     def work(rung: RungTurn) -> None:
         try:
-            conversation.work(rung)
+            conversation.write(rung)
         except MemoirError:  # it stays in the queue and comes again
             return
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, [rungs[-1]] * 8))
-    conversation.work(rungs[-1])
+    conversation.write(rungs[-1])
     assert len(conversation.model.jobs) == 1
     assert conversation.ranges() == [(1, 20)]
 
@@ -306,16 +196,9 @@ def test_the_raw_answer_of_a_failure_is_kept_for_a_week_and_cut(conversation: Co
     key = {"pk": {"S": "P#p#U#u#C#c"}, "sk": {"S": "F#diary#0000000020"}}
     item = conversation.client.get_item(TableName=TABLE_NAME, Key=key)["Item"]
     raw = unpack(item["body"])
+    assert raw is not None
     assert MAX_RAW_BYTES - 3 <= len(raw.encode()) <= MAX_RAW_BYTES
     assert int(item["expires_at"]["N"]) == int(NOVEMBER) + 7 * 86_400
-
-
-def test_a_raw_answer_with_half_a_surrogate_pair_is_kept_like_any_other(conversation: Conversation) -> None:
-    conversation.model.script = ["她笑了\ud83d"] * 2
-    assert conversation.go_to(20).reason == "no_json"
-    key = {"pk": {"S": "P#p#U#u#C#c"}, "sk": {"S": "F#diary#0000000020"}}
-    item = conversation.client.get_item(TableName=TABLE_NAME, Key=key)["Item"]
-    assert unpack(item["body"]) == "她笑了\ufffd"
 
 
 def test_nothing_new_moves_the_watermark_and_stores_no_entry(conversation: Conversation) -> None:
@@ -330,41 +213,70 @@ class Crash(BaseException):
     """The process is killed."""
 
 
+def die(*_: object) -> str:
+    raise Crash
+
+
 def test_a_worker_killed_before_it_saved_is_followed_by_another_after_its_lease(
     conversation: Conversation,
 ) -> None:
     conversation.go_to(19)
     rung = conversation.say(20)
 
-    class Killed(ScriptedModel):
-        def write(self, job: WritingJob) -> ModelAnswer:
-            raise Crash
+    def killed(job: WritingJob) -> ModelAnswer:
+        conversation.records.before_write = die  # the dead write nothing any more
+        raise Crash
 
     with pytest.raises(Crash):
-        conversation.work(rung, model=Killed())
-    with pytest.raises(LeaseHeld):
-        conversation.work(rung)
+        conversation.write(rung, model=killed)
+    conversation.records.before_write = nothing
+    with pytest.raises(LeaseHeld) as held:
+        conversation.write(rung)
+    assert held.value.retry_after_seconds == LEASE_SECONDS
     assert conversation.model.jobs == []
     conversation.now += 331
-    conversation.work(rung)
+    conversation.write(rung)
     assert (len(conversation.model.jobs), conversation.ranges()) == (1, [(1, 20)])
 
 
-def test_a_worker_that_lost_its_lease_saves_nothing(conversation: Conversation) -> None:
+def test_a_worker_that_lost_its_lease_saves_nothing_and_ends_quietly(conversation: Conversation) -> None:
     conversation.go_to(19)
     rung = conversation.say(20)
+    other = ScriptedWriter()
 
-    class Slow(ScriptedModel):
-        def write(self, job: WritingJob) -> ModelAnswer:
-            conversation.now += 331
-            conversation.work(rung)  # another worker takes over and finishes
-            return super().write(job)
+    def slow(job: WritingJob) -> str:
+        conversation.now += 331
+        conversation.write(rung, model=other)  # another worker takes over and finishes
+        return '{"summary":"慢的那一个写的另一份完整摘要，不应当被保存。"}'
 
-    with pytest.raises(RevisionConflict):
-        conversation.work(
-            rung, model=Slow(script=['{"summary":"慢的那一个写的另一份完整摘要，不应当被保存。"}'])
-        )
+    conversation.model.script = [slow]
+    assert conversation.write(rung) == []
     assert [entry.summary for entry in conversation.entries()] == [json.loads(good(20))["summary"]]
+    assert (len(conversation.model.jobs), len(other.jobs)) == (1, 1)
+    assert [receipt.outcome for receipt in conversation.told()[:1]] == ["ok"]
+
+
+def test_a_worker_that_ends_gives_its_lease_back(conversation: Conversation) -> None:
+    conversation.go_to(20)
+    key = lease_key(SCOPE, AGENT)
+    assert conversation.records.read(key)[key].number("leased_until") == 0
+    conversation.model.script = [die]  # type: ignore[list-item]
+    rung = [conversation.say(number) for number in range(21, 31)][-1]
+    with pytest.raises(Crash):
+        conversation.write(rung)
+    assert conversation.records.read(key)[key].number("leased_until") == 0
+
+
+def test_a_lease_of_another_worker_is_not_given_back(conversation: Conversation) -> None:
+    conversation.go_to(19)
+    rung = conversation.say(20)
+    key = lease_key(SCOPE, AGENT)
+    lease = Record(facts={"lease_owner": "other", "leased_until": int(conversation.now) + 7})
+    conversation.records.write(Put(key=key, record=lease))
+    with pytest.raises(LeaseHeld) as held:
+        conversation.write(rung)
+    assert held.value.retry_after_seconds == 7
+    assert conversation.records.read(key)[key] == lease
 
 
 def test_rounds_that_arrive_while_the_model_writes_still_count(conversation: Conversation) -> None:
@@ -377,7 +289,7 @@ def test_rounds_that_arrive_while_the_model_writes_still_count(conversation: Con
         return good(job.rounds[-1].round)
 
     conversation.model.script = [meanwhile]
-    conversation.work(rung)
+    conversation.write(rung)
     assert (conversation.ranges(), conversation.watermark()) == ([(1, 20)], 20)
     conversation.go_to(30, first=24)
     assert conversation.ranges() == [(1, 20), (21, 30)]
@@ -387,7 +299,7 @@ def test_a_round_regenerated_between_plan_and_run_is_read_as_it_stands(conversat
     conversation.go_to(19)
     rung = conversation.say(20, "旧的回答。")
     conversation.say(20, "新的回答。", turn_id="t20b", replaces="t20")
-    conversation.work(rung)
+    conversation.write(rung)
     assert conversation.model.jobs[0].rounds[-1].assistant_text == "新的回答。"
 
 
@@ -396,10 +308,10 @@ def test_a_round_regenerated_after_its_entry_makes_it_stale_and_written_once_mor
 ) -> None:
     conversation.go_to(20)
     again = conversation.say(20, "新的回答。", turn_id="t20b", replaces="t20")
-    receipt = conversation.work(again)[-1]
+    receipt = conversation.write(again)[-1]
     assert (receipt.outcome, receipt.reason) == ("ok", "stale_range")
     for _ in range(2):
-        conversation.work(again)
+        conversation.write(again)
     assert len(conversation.model.jobs) == 2
     (entry,) = conversation.entries()
     assert (entry.stale, entry.version, entry.covered[-1].turn_id) == (False, 2, "t20b")
@@ -423,28 +335,17 @@ def test_a_user_who_has_no_diary_left_gets_one_when_the_month_changes(moto_clien
 
 
 def test_others_are_told_of_a_stored_diary_and_of_nothing_else(conversation: Conversation) -> None:
-    told: list[tuple[str, Any]] = []
-
-    class Bus:
-        def publish(self, kind: str, detail: Any) -> None:
-            told.append((kind, detail))
-
-    conversation.events = Bus()
     conversation.go_to(25)
-    detail = {"conversationId": "c", "firstRound": 1, "lastRound": 20, "generator": "scripted"}
-    assert told == [("DiaryAppended", detail)]
+    whose = {"product": "p", "user": "u", "conversationId": "c", "turnId": "t20", "round": 20}
+    detail = {**whose, "firstRound": 1, "lastRound": 20, "generator": "scripted"}
+    assert conversation.events.told == [("DiaryAppended", detail)]
 
 
 def test_a_notification_that_fails_does_not_undo_the_diary(conversation: Conversation) -> None:
-    class Broken:
-        def publish(self, kind: str, detail: Any) -> None:
-            raise StoreUnavailable(detail="no bus")
-
-    conversation.events = Broken()
+    conversation.events = RecordingBus(broken=True)
     conversation.go_to(20)
     assert conversation.ranges() == [(1, 20)]
-    page = conversation.receipts.page(SCOPE, before=None, limit=2)
-    assert {(receipt.worker, receipt.outcome) for receipt, _ in page} == {
+    assert {(receipt.worker, receipt.outcome) for receipt in conversation.told()[:2]} == {
         ("diary", "ok"),
         ("notification", "failed"),
     }
@@ -452,9 +353,9 @@ def test_a_notification_that_fails_does_not_undo_the_diary(conversation: Convers
 
 def test_a_deleted_entry_is_never_written_again(conversation: Conversation) -> None:
     conversation.go_to(20)
-    diary.delete_entry(diaries=conversation.diaries, scope=SCOPE, agent=AGENT, end_round=20)
-    diary.delete_entry(diaries=conversation.diaries, scope=SCOPE, agent=AGENT, end_round=20)
-    conversation.work(conversation.say(20, "新的。", turn_id="t20b", replaces="t20"))
+    conversation.delete_entry(20)
+    conversation.delete_entry(20)
+    conversation.write(conversation.say(20, "新的。", turn_id="t20b", replaces="t20"))
     conversation.go_to(29, first=21)
     assert (conversation.ranges(), len(conversation.model.jobs)) == ([], 1)
     conversation.go_to(30, first=30)
@@ -463,10 +364,8 @@ def test_a_deleted_entry_is_never_written_again(conversation: Conversation) -> N
 
 def test_an_edited_entry_is_never_overwritten(conversation: Conversation) -> None:
     conversation.go_to(20)
-    diary.edit_entry(
-        diaries=conversation.diaries, scope=SCOPE, agent=AGENT, end_round=20, summary="我的。", diary=""
-    )
-    conversation.work(conversation.say(20, "新的。", turn_id="t20b", replaces="t20"))
+    conversation.edit_entry(20, "我的。")
+    conversation.write(conversation.say(20, "新的。", turn_id="t20b", replaces="t20"))
     (entry,) = conversation.entries()
     assert (entry.summary, entry.edited, entry.stale) == ("我的。", True, False)
     assert len(conversation.model.jobs) == 1
@@ -474,28 +373,63 @@ def test_an_edited_entry_is_never_overwritten(conversation: Conversation) -> Non
 
 def test_an_entry_that_is_not_there_can_neither_be_edited_nor_deleted(conversation: Conversation) -> None:
     for act in (
-        lambda: diary.delete_entry(diaries=conversation.diaries, scope=SCOPE, agent=AGENT, end_round=20),
-        lambda: diary.edit_entry(
-            diaries=conversation.diaries, scope=SCOPE, agent=AGENT, end_round=20, summary="x", diary=""
-        ),
+        lambda: conversation.delete_entry(20),
+        lambda: conversation.edit_entry(20, "x"),
     ):
         with pytest.raises(NotFound):
             act()
 
 
-def test_a_head_that_moves_while_the_model_writes_refuses_the_save(conversation: Conversation) -> None:
-    conversation.go_to(20)
-    for number in range(21, 30):
-        conversation.work(conversation.say(number))
+def test_a_deletion_of_the_summary_it_is_written_from_asks_the_model_anew(
+    conversation: Conversation,
+) -> None:
+    conversation.go_to(29)
     rung = conversation.say(30)
 
     def meanwhile(job: WritingJob) -> str:
-        diary.delete_entry(diaries=conversation.diaries, scope=SCOPE, agent=AGENT, end_round=20)
+        conversation.delete_entry(20)
         return good(job.rounds[-1].round)
 
     conversation.model.script = [meanwhile]
-    with pytest.raises(RevisionConflict):
-        conversation.work(rung)
-    assert conversation.ranges() == []
-    conversation.work(rung)
+    conversation.model.jobs.clear()
+    assert conversation.write(rung)[-1].outcome == "ok"
     assert conversation.ranges() == [(21, 30)]
+    assert [job.previous_summary for job in conversation.model.jobs] == [json.loads(good(20))["summary"], ""]
+
+
+def test_an_answer_that_was_paid_for_is_saved_behind_a_head_that_moved(conversation: Conversation) -> None:
+    conversation.go_to(39)
+    rung = conversation.say(40)
+
+    def meanwhile(job: WritingJob) -> str:
+        conversation.edit_entry(20, "我的。")
+        return good(job.rounds[-1].round)
+
+    conversation.model.script = [meanwhile]
+    conversation.model.jobs.clear()
+    assert conversation.write(rung)[-1].outcome == "ok"
+    assert len(conversation.model.jobs) == 1
+    assert conversation.ranges() == [(1, 20), (21, 30), (31, 40)]
+    assert conversation.entries()[0].summary == "我的。"
+
+
+def test_a_turn_that_cannot_be_read_is_left_out_of_the_diary_and_told(conversation: Conversation) -> None:
+    conversation.go_to(18)
+    conversation.say(19)
+    key = turn_key(SCOPE, Position(round=19, version=1))
+    conversation.records.write(Amend(key=key, body="broken"))
+    conversation.write(conversation.say(20))
+    assert [item.round for item in conversation.model.jobs[0].rounds] == [*range(1, 19), 20]
+    assert conversation.ranges() == [(1, 20)]
+    outcomes = {receipt.position.round: receipt.reason for receipt in conversation.told()}
+    assert (outcomes[19], outcomes[20]) == ("record_corrupt", "first_due")
+
+
+def test_what_time_does_not_allow_is_rung_for(conversation: Conversation) -> None:
+    conversation.go_to(19)
+    rung = conversation.say(20)
+    conversation.doorbell.rings.clear()
+    conversation.time_left = False
+    assert conversation.write(rung) == []
+    assert conversation.doorbell.rings == [(SCOPE, ("diary",), rung.position)]
+    assert conversation.model.jobs == []

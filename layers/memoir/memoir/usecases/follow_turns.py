@@ -119,7 +119,6 @@ class _Following:
 
     def take(self, view: View, turn: Turn | _Unreadable) -> View:
         """Return the view after *turn*. Its effect is written once: asked again where the document moved."""
-        lost: MemoirError | None = None
         tries = 0
         while view.through < turn.position:
             try:
@@ -130,6 +129,9 @@ class _Following:
             except Refused as refused:
                 lost = revision_conflict(expected=view.revision, current=view.revision)
                 lost.detail = f"{', '.join(refused.held)} did not stand as expected; nothing was written"
+            except RecordCorrupt as corrupt:
+                self.note_failure(turn.position, turn.turn_id, corrupt, revision=view.revision)
+                raise
             tries += 1
             if tries == 2:
                 self.note_failure(turn.position, turn.turn_id, lost, revision=view.revision)
