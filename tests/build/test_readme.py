@@ -47,6 +47,13 @@ def test_every_parameter_has_a_row_with_its_default() -> None:
     assert told == declared
 
 
+def test_the_alarms_are_counted_as_they_are_billed() -> None:
+    alarms = [one for one in TEMPLATE["Resources"].values() if one["Type"] == "AWS::CloudWatch::Alarm"]
+    assert f"{len(alarms)} standard alarms of one metric each" in README
+    filters = [one for one in TEMPLATE["Resources"].values() if one["Type"] == "AWS::Logs::MetricFilter"]
+    assert len(filters) == 2 and "two that are counted in the log" in README
+
+
 def test_every_command_that_is_named_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for command in set(re.findall(r"make ([a-z]+)", README)):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,18 +14,13 @@ SCOPE = Scope(product="p", user="u", conversation="c")
 
 
 @pytest.fixture
-def records() -> HookedRecords:
-    return HookedRecords(InMemoryRecords())
+def engine() -> Engine:
+    return Engine(records=InMemoryRecords(), clock=lambda: 0.0, receipt_days=30)
 
 
 @pytest.fixture
-def memory(records: HookedRecords) -> ScopedMemory:
-    return ScopedMemory(Engine(records=records, clock=lambda: 0.0, receipt_days=30), SCOPE)
-
-
-@pytest.fixture
-def tools(memory: ScopedMemory) -> tuple[MemoryTool, MemoryTool]:
-    return create_memory_tools(store=memory)
+def tools(engine: Engine) -> tuple[MemoryTool, MemoryTool]:
+    return create_memory_tools(store=ScopedMemory(engine, SCOPE))
 
 
 class Plain:
@@ -82,16 +78,15 @@ def test_get_takes_no_arguments(tools: tuple[MemoryTool, MemoryTool]) -> None:
         tools[0].execute({"user": "other"})
 
 
-def test_the_products_check_runs_before_the_store_and_may_refuse(
-    records: HookedRecords, memory: ScopedMemory
-) -> None:
+def test_the_products_check_runs_before_the_store_and_may_refuse(engine: Engine) -> None:
     def scene_is_needed(memory: dict[str, Any]) -> None:
         if not isinstance(memory.get("scene"), str):
             raise ValueError("scene 必填")
 
     asked: list[object] = []
-    records.before_read = records.before_write = lambda *met: asked.extend(met)
-    _, update_memory = create_memory_tools(memory, before_update=scene_is_needed)
+    hooked = HookedRecords(records=engine.records, before_write=lambda *writes: asked.append(writes))
+    store = ScopedMemory(replace(engine, records=hooked), SCOPE)
+    _, update_memory = create_memory_tools(store, before_update=scene_is_needed)
     with pytest.raises(UpdateRefused) as refusal:
         update_memory.execute({"expectedRevision": 0, "memory": {}})
     assert refusal.value.reason == "scene 必填"
@@ -99,8 +94,9 @@ def test_the_products_check_runs_before_the_store_and_may_refuse(
     assert update_memory.execute({"expectedRevision": 0, "memory": {"scene": "城门"}}) == {"revision": 1}
 
 
-def test_what_the_products_check_changes_is_not_stored(memory: ScopedMemory) -> None:
-    get_memory, update_memory = create_memory_tools(memory, before_update=lambda given: given.clear())
+def test_what_the_products_check_changes_is_not_stored(engine: Engine) -> None:
+    store = ScopedMemory(engine, SCOPE)
+    get_memory, update_memory = create_memory_tools(store, before_update=lambda memory: memory.clear())
     update_memory.execute({"expectedRevision": 0, "memory": {"a": 1}})
     assert get_memory.execute({})["memory"] == {"a": 1}
 

@@ -2,11 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.adapters import keys
+from memoir.adapters.keys import DOCUMENTS, PREFIXES, item_key, name_of, partition, sort_key
+from memoir.domain.diary.record.agent_ref import AgentRef
 from memoir.domain.scope import ProductScope, Scope
 from memoir.domain.turns import Position
-from memoir.ports.records import Owner, RecordKey
-from memoir.records.positions import position_name, position_text, read_position, round_name
+from memoir.ports.records import RecordKey
+from memoir.records.diary import diary_head_key, entry_key
+from memoir.records.positions import position_name, position_text, read_position
+from memoir.records.turns import turn_id_key, turn_key
 
 # What separates, what escapes, what normalisation would make equal, and parts of real keys.
 PIECES = [
@@ -36,106 +39,69 @@ ids = st.lists(st.sampled_from(PIECES), max_size=5).map("".join) | st.text(
 scopes = st.builds(Scope, product=ids, user=ids, conversation=ids)
 
 
+long_ids = st.builds(lambda piece, times: piece * times, st.sampled_from("中é%a#~"), st.integers(60, 128))
+
 SCOPE = Scope(product="p", user="u", conversation="c")
 
 
-def key(kind: str, *name: str, owner: Owner = SCOPE) -> tuple[str, str]:
-    """Return the whole key of a record."""
-    found = keys.item_key(RecordKey(owner=owner, kind=kind, name=name))
-    return found["pk"]["S"], found["sk"]["S"]
+def sk(key: RecordKey) -> str:
+    return item_key(key)["sk"]["S"]
 
 
 @given(scopes, scopes)
 def test_two_scopes_never_share_a_partition(one: Scope, other: Scope) -> None:
-    assert (keys.partition(one) == keys.partition(other)) == (one == other)
+    assert (partition(one) == partition(other)) == (one == other)
 
 
 @given(scopes, scopes)
 def test_a_users_own_partition_is_none_of_a_conversation(one: Scope, other: Scope) -> None:
-    assert keys.partition(one.owner) != keys.partition(other)
-    assert (keys.partition(one.owner) == keys.partition(other.owner)) == (one.owner == other.owner)
+    assert partition(one.owner) != partition(other)
+    assert (partition(one.owner) == partition(other.owner)) == (one.owner == other.owner)
+    assert partition(ProductScope(product=one.product)) not in (partition(other.owner), partition(other))
 
 
-@given(scopes, scopes)
-def test_a_products_partition_is_none_of_a_user_or_a_register(one: Scope, other: Scope) -> None:
-    product = keys.partition(ProductScope(product=one.product))
-    assert product not in (
-        keys.partition(other),
-        keys.partition(other.owner),
-        keys.partition(other.owner, "register"),
-    )
-    assert keys.partition(one.owner, "register") not in (keys.partition(other), keys.partition(other.owner))
-
-
-@given(scopes, scopes)
-def test_two_conversations_never_share_a_place_in_the_register(one: Scope, other: Scope) -> None:
-    places = [key("register", scope.conversation, owner=scope.owner) for scope in (one, other)]
-    assert (places[0] == places[1]) == (one == other)
-
-
-@given(ids, ids)
+@given(ids | long_ids, ids | long_ids)
 def test_two_turn_ids_never_share_an_item(one: str, other: str) -> None:
-    assert (key("turn_id", one) == key("turn_id", other)) == (one == other)
-
-
-@given(ids, ids, ids, ids)
-def test_names_of_two_parts_never_meet(one: str, two: str, three: str, four: str) -> None:
-    assert (key("diary", one, two) == key("diary", three, four)) == ((one, two) == (three, four))
+    assert (turn_id_key(SCOPE, one) == turn_id_key(SCOPE, other)) == (one == other)
+    assert (sk(turn_id_key(SCOPE, one)) == sk(turn_id_key(SCOPE, other))) == (one == other)
 
 
 @given(ids, st.integers(0, 10**9))
 def test_items_of_different_kinds_never_share_a_key(text: str, number: int) -> None:
-    position = position_name(Position(round=number, version=1))
-    found = [
-        *(key(kind) for kind in keys.DOCUMENTS),
-        *(key(kind, text) for kind in keys.DOCUMENTS),
-        *(key(kind, text) for kind in keys.PREFIXES if kind not in ("head", "diary", "raw")),
-        *(key(kind, text, round_name(number)) for kind in ("diary", "raw")),
-        key("turn", *position),
-        key("receipt", *position, "table"),
-        key("head"),
-        key("diary", text, "~"),
-        key("cursor", "diary", text),
-    ]
+    kinds = [kind for kind in PREFIXES if kind not in ("register", "head")]
+    names = {kind: (text, str(number)) for kind in kinds}
+    found = [sort_key(SCOPE, kind, name) for kind, name in names.items()]
+    found += [sort_key(SCOPE, kind, ()) for kind in (*DOCUMENTS, "head")]
     assert len(set(found)) == len(found)
 
 
-def test_a_kind_without_a_key_is_a_fault() -> None:
-    with pytest.raises(KeyError):
-        key("no such kind")
+@given(long_ids, long_ids, long_ids)
+def test_no_key_is_longer_than_dynamodb_takes(product: str, user: str, name: str) -> None:
+    scope = Scope(product=product, user=user, conversation="c" * 128)
+    for kind in PREFIXES:
+        key = item_key(RecordKey(owner=scope, kind=kind, name=(name, name, name)))
+        assert len(key["pk"]["S"].encode()) <= 2048
+        assert len(key["sk"]["S"].encode()) <= 1024
 
 
 @pytest.mark.parametrize(("earlier", "later"), [((9, 1), (10, 1)), ((1, 9), (1, 10)), ((1, 999), (2, 1))])
 def test_the_order_of_keys_is_the_order_of_turns(earlier: tuple[int, int], later: tuple[int, int]) -> None:
-    first, second = (key("turn", *position_name(Position(round=r, version=v))) for r, v in (earlier, later))
-    assert first < second < key("turn", "~")
+    first, second = (turn_key(SCOPE, Position(round=r, version=v)) for r, v in (earlier, later))
+    assert sk(first) < sk(second) < sort_key(SCOPE, "turn", ("~",))
 
 
 def test_a_diarys_head_sorts_behind_its_entries() -> None:
-    assert key("diary", "a", round_name(9_999_999_999)) < key("diary", "a", "~")
+    agent = AgentRef("a")
+    assert sk(entry_key(SCOPE, agent, 9_999_999_999)) < sk(diary_head_key(SCOPE, agent))
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**5))
 def test_a_position_is_read_back(turn_round: int, version: int) -> None:
     position = Position(round=turn_round, version=version)
     assert read_position(position_text(position)) == position
-    name = keys.name_of(SCOPE, "turn", keys.sort_key(SCOPE, "turn", position_name(position)))
-    assert name == position_name(position)
+    assert name_of(SCOPE, "turn", sk(turn_key(SCOPE, position))) == position_name(position)
 
 
-@given(st.lists(ids.filter(bool), min_size=1, max_size=3))
-def test_a_name_is_read_back(name: list[str]) -> None:
-    for owner, kind in ((SCOPE, "diary"), (SCOPE.owner, "register"), (SCOPE, "checkpoint")):
-        assert keys.name_of(owner, kind, keys.sort_key(owner, kind, tuple(name))) == tuple(name)
-
-
-@pytest.mark.parametrize("text", ["长" * 128, "\U0001f600" * 128, "%" * 128])
-def test_the_longest_ids_fit_into_a_key(text: str) -> None:
-    whole = Scope(product=text, user=text, conversation=text)
-    for owner, kind, name in (
-        (whole, "receipt", ("0000000001", "000001", text)),
-        (whole, "diary", (text, "0000000001")),
-        (whole.owner, "register", (text,)),
-    ):
-        pk, sk = key(kind, *name, owner=owner)
-        assert (len(pk) <= 2048, len(sk) <= 1024) == (True, True)
+def test_a_kind_without_a_key_is_a_mistake_of_ours() -> None:
+    with pytest.raises(KeyError):
+        sort_key(SCOPE, "nothing", ())

@@ -22,21 +22,18 @@ def test_what_was_packed_is_unpacked(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, {}, {"N": "1"}, {"B": b"x"}, {"B": b""}, {"S": 1}, "text"])
-def test_what_was_not_packed_here_is_none(value: object) -> None:
+def test_what_was_not_packed_here_is_no_text(value: object) -> None:
     assert unpack(value) is None
 
 
-def test_a_packed_text_that_is_too_long_is_not_unpacked() -> None:
-    longest = b"x" * MAX_BODY_BYTES
-    assert unpack({"B": zlib.compress(longest)}) == longest.decode()
-    assert unpack({"B": zlib.compress(longest + b"x")}) is None
-
-
-def test_packed_bytes_that_are_no_utf_8_are_none() -> None:
-    assert unpack({"B": zlib.compress(b"\xff")}) is None
-
-
-def test_a_text_that_could_not_be_unpacked_is_not_packed() -> None:
+@pytest.mark.parametrize("fill", ["x", "长", "\u0001", "\n", '"'])
+def test_what_may_be_packed_can_be_unpacked_up_to_the_last_byte(fill: str) -> None:
+    largest = fill * (MAX_BODY_BYTES // len(fill.encode()))
+    assert unpack(pack(largest, beside_bytes=0)) == largest
     with pytest.raises(TooLarge) as refusal:
-        pack("x" * (MAX_BODY_BYTES + 1), beside_bytes=0)
-    assert refusal.value.code == "record_too_large"
+        pack(largest + fill, beside_bytes=0)
+    assert refusal.value.limit_bytes == MAX_BODY_BYTES
+
+
+def test_a_packed_text_that_is_too_long_is_not_unpacked() -> None:
+    assert unpack({"B": zlib.compress(b"x" * (MAX_BODY_BYTES + 1))}) is None

@@ -8,7 +8,7 @@ pytest.importorskip("jsonschema_rs", reason="jsonschema-rs is not installed")
 
 from memoir.adapters.schema_check import SchemaChecks, check_schema, memory_check
 from memoir.domain.memory import ask_before_update, memory_document
-from memoir.domain.scenario.schema_cost import schema_problems
+from memoir.domain.scenario.schema_cost import schema_problems, schema_warnings
 from memoir.errors import UpdateRefused
 
 SCENE = {
@@ -118,6 +118,19 @@ def test_what_a_schema_could_cost_is_told_without_running_it(
     schema: dict[str, Any], codes: list[str]
 ) -> None:
     assert [problem["code"] for problem in schema_problems(schema, path="/memorySchema")] == codes
+
+
+def test_keywords_that_check_nothing_are_told() -> None:
+    schema = {
+        "requird": ["a"],
+        "properties": {"format": {"type": "string", "format": "date"}, "x": {"enum": [{"odd": 1}]}},
+        "dependentRequired": {"a": ["b"]},
+    }
+    told = [(warning["path"], warning["code"]) for warning in schema_warnings(schema, path="")]
+    assert told == [
+        ("/requird", "schema_keyword_unknown"),
+        ("/properties/format/format", "schema_format"),
+    ]
 
 
 @pytest.mark.parametrize(("levels", "fits"), [(32, True), (33, False)])

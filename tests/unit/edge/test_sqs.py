@@ -1,4 +1,5 @@
 import json
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -40,15 +41,28 @@ class Worker:
         return {}
 
 
-def nobody(record: Any, seconds: int) -> None:
-    """Postpone nothing."""
+@dataclass
+class Queue:
+    """What becomes of a batch: which messages stay, how long each waits, and the pauses between tries."""
+
+    waits: dict[str, int] = field(default_factory=dict)
+    pauses: list[float] = field(default_factory=list)
+    time_left: bool = True
+
+    def serve(self, work: Any, *records: dict[str, Any]) -> list[str]:
+        answer = serve_batch(
+            {"Records": list(records)},
+            work,
+            worker="table",
+            postpone=lambda record, seconds: self.waits.update({record["messageId"]: seconds}),
+            has_time=lambda: self.time_left,
+            sleep=self.pauses.append,
+        )
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
 
 def failed(worker: Worker, *records: dict[str, Any]) -> list[str]:
-    answer = serve_batch(
-        {"Records": list(records)}, worker, worker="table", postpone=nobody, sleep=lambda _: None
-    )
-    return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+    return Queue().serve(worker, *records)
 
 
 def test_a_batch_that_works_leaves_nothing_in_the_queue() -> None:
@@ -80,79 +94,61 @@ def test_an_error_that_nobody_foresaw_goes_back_and_tells_no_text(caplog: pytest
     assert "the secret text" not in logged
 
 
-def postponed(worker: Any, *records: dict[str, Any], **options: Any) -> list[tuple[str, int]]:
-    """Return which messages come again, and after how many seconds."""
-    waits: list[tuple[str, int]] = []
-    serve_batch(
-        {"Records": list(records)},
-        worker,
-        worker="table",
-        postpone=lambda record, seconds: waits.append((record["messageId"], seconds)),
-        **{"sleep": lambda _: None, **options},
-    )
-    return waits
-
-
-def received(times: int) -> dict[str, Any]:
-    found = message("1", "a")
-    found["attributes"]["ApproximateReceiveCount"] = str(times)
-    return found
-
-
-def test_what_stays_in_the_queue_comes_again_later_each_time_and_within_a_minute() -> None:
-    worker = Worker(a=errors.StoreUnavailable(detail="down"))
-    waits = [postponed(worker, received(times))[0][1] for times in (1, 2, 3, 5, 6, 50)]
-    assert waits == [2, 4, 8, 32, 60, 60]
-
-
-def test_a_lease_says_itself_when_to_come_again_and_is_not_waited_for() -> None:
-    pauses: list[float] = []
-    worker = Worker(a=errors.LeaseHeld(detail="held", retry_after_seconds=17))
-    records = (message("1", "a"), message("2", "a"), message("3", "b"))
-    assert postponed(worker, *records, sleep=pauses.append) == [("1", 17), ("2", 17)]
-    assert (pauses, worker.done) == ([], ["b"])
-
-
 class Passing:
-    """A worker that fails for a while."""
+    """A worker that fails so many times, then works."""
 
-    def __init__(self, *failures: BaseException) -> None:
-        self.failures = list(failures)
-        self.runs = 0
+    def __init__(self, error: errors.MemoirError, times: int) -> None:
+        self.error = error
+        self.left = times
+        self.tries = 0
 
     def __call__(self, ring: Ring) -> dict[str, Any]:
-        self.runs += 1
-        if self.failures:
-            raise self.failures.pop(0)
+        self.tries += 1
+        if self.left:
+            self.left -= 1
+            raise self.error
         return {}
 
 
-DOWN = errors.StoreUnavailable(detail="down")
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_fault_that_passes_is_tried_again_at_once(times: int) -> None:
+    queue, worker = Queue(), Passing(errors.StoreUnavailable(detail="busy"), times)
+    assert queue.serve(worker, message("1", "a")) == []
+    assert (worker.tries, len(queue.pauses)) == (times + 1, times)
 
 
-def test_what_passes_is_tried_again_at_once_and_leaves_the_queue() -> None:
-    pauses: list[float] = []
-    worker = Passing(DOWN, errors.WriteOutcomeUnknown(detail="lost"))
-    assert postponed(worker, message("1", "a"), sleep=pauses.append) == []
-    assert (worker.runs, len(pauses)) == (3, 2)
+def test_a_fault_that_does_not_pass_waits_seconds_and_longer_each_time() -> None:
+    queue = Queue()
+    for received in (1, 2, 3, 9):
+        again = message(str(received), "a")
+        again["attributes"]["ApproximateReceiveCount"] = str(received)
+        queue.serve(Worker(a=errors.StoreUnavailable(detail="down")), again)
+    assert list(queue.waits.values()) == [2, 4, 8, 60]
 
 
-def test_what_does_not_pass_is_tried_three_times() -> None:
-    worker = Passing(*[DOWN] * 9)
-    assert postponed(worker, message("1", "a")) == [("1", 2)]
-    assert worker.runs == 3
+def test_without_time_left_nothing_is_tried_again() -> None:
+    queue, worker = Queue(time_left=False), Passing(errors.StoreUnavailable(detail="busy"), 1)
+    assert queue.serve(worker, message("1", "a")) == ["1"]
+    assert (worker.tries, queue.pauses) == (1, [])
 
 
-def test_without_time_nothing_is_tried_again() -> None:
-    worker = Passing(DOWN)
-    assert postponed(worker, message("1", "a"), has_time=lambda: False) == [("1", 2)]
-    assert worker.runs == 1
+def test_a_lease_is_waited_for_as_long_as_it_is_held_and_not_in_process() -> None:
+    queue, worker = Queue(), Passing(errors.LeaseHeld(detail="held", retry_after_seconds=117), 1)
+    assert queue.serve(worker, message("1", "a")) == ["1"]
+    assert (queue.waits, worker.tries) == ({"1": 117}, 1)
 
 
-def test_what_has_to_be_mended_first_is_not_tried_again() -> None:
-    worker = Passing(errors.RecordCorrupt(detail="broken"))
-    assert postponed(worker, message("1", "a")) == [("1", 2)]
-    assert worker.runs == 1
+def test_what_waits_behind_a_failure_of_its_group_waits_as_long() -> None:
+    queue = Queue()
+    worker = Worker(a=errors.LeaseHeld(detail="held", retry_after_seconds=30))
+    queue.serve(worker, message("1", "a"), message("2", "a"))
+    assert queue.waits == {"1": 30, "2": 30}
+
+
+def test_what_nobody_can_mend_in_process_is_not_tried_again() -> None:
+    worker = Passing(errors.RecordCorrupt(detail="broken"), 1)
+    assert Queue().serve(worker, message("1", "a")) == ["1"]
+    assert worker.tries == 1
 
 
 def _leaves(kind: type[errors.MemoirError]) -> list[type[errors.MemoirError]]:

@@ -7,8 +7,9 @@ from memoir.contracts.validation import Contract, read_contract
 from memoir.domain.revision import Revision, check_expected_revision
 from memoir.domain.scenario.reading import CheckSchema, read_scenario
 from memoir.domain.scenario.scenario import Scenario
+from memoir.domain.scenario.schema_cost import schema_warnings
 from memoir.domain.template.run import Program
-from memoir.errors import RequestInvalid
+from memoir.errors import Problem, RequestInvalid
 from memoir.strict_json import compact_json, member_text, read_json
 
 
@@ -22,6 +23,7 @@ class PutScenario:
     """A checked request to save a scenario.
 
     `text`: its compact JSON as it was sent, `program`: what its template was made into; both are stored.
+    `warnings`: what of its `memorySchema` checks nothing.
     """
 
     expected_revision: Revision
@@ -29,6 +31,7 @@ class PutScenario:
     text: str
     program: Program | None
     compact_body: str
+    warnings: list[Problem]
 
 
 def read_put_scenario(body: bytes, *, scenario_id: str, check_schema: CheckSchema) -> PutScenario:
@@ -60,4 +63,5 @@ def read_put_scenario(body: bytes, *, scenario_id: str, check_schema: CheckSchem
         text=member_text(text, member="scenario", beside="expectedRevision"),
         program=scenario.program,
         compact_body=text,
+        warnings=schema_warnings(scenario.memory_schema or {}, path="/scenario/memorySchema"),
     )

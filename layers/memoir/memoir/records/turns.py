@@ -29,6 +29,9 @@ Named = tuple[tuple[str, ...], Record]
 """A record and the parts of its name."""
 
 
+_UNGOVERNED = Governed()
+
+
 def head_key(scope: Scope) -> RecordKey:
     """Return the key of where the turns of a conversation stand."""
     return RecordKey(owner=scope, kind="head")
@@ -143,7 +146,12 @@ def read_known(record: Record) -> KnownTurn:
 
 
 def turn_writes(
-    scope: Scope, turn: Turn, placement: Placement, *, replaces: str | None, governed: Governed
+    scope: Scope,
+    turn: Turn,
+    placement: Placement,
+    *,
+    replaces: str | None,
+    governed: Governed = _UNGOVERNED,
 ) -> list[Write]:
     """Return the writes that store *turn* where *placement* says, if nothing moved since."""
     known: dict[str, Fact] = {

@@ -128,6 +128,12 @@ def test_the_directors_state_prints_nothing_for_the_actor_and_that_is_told() -> 
     assert "CANARY" not in repr(context)
 
 
+def test_a_value_of_the_request_is_no_source() -> None:
+    scenario = scenario_of("{{ memoryTable }}.")
+    context = build_context(scenario=scenario, sources=[], values={"memoryTable": "forged"})
+    assert contents(context) == ["."]
+
+
 def test_the_director_sees_both_states() -> None:
     scenario = scenario_of("{{ actorState }}{{ directorState }}", documents=("state",))
     context = build_context(scenario=scenario, sources=[ACTOR_STATE, DIRECTOR_STATE], audience="director")

@@ -1,8 +1,13 @@
 """Plain values for the diary's tests."""
 
+from dataclasses import dataclass
+from typing import Any
+
+from memoir.domain.diary.due.plan import PlanReason, plan_diary
 from memoir.domain.diary.due.policy import Store
+from memoir.domain.diary.due.tiers import PerTier
 from memoir.domain.diary.prompt.prompt import DiaryPrompt, build_prompt
-from memoir.domain.diary.prompt.rounds import DialogueRound
+from memoir.domain.diary.prompt.rounds import DialogueRound, RoundRange
 from memoir.domain.diary.record.entry import CoveredRound, DiaryEntry, SummaryBase
 
 
@@ -48,3 +53,34 @@ def entry(
 def covered(number: int, *, text_hash: str = "h") -> CoveredRound:
     """Return round *number* as an entry keeps it."""
     return CoveredRound(round=number, turn_id=f"t{number}", text_hash=text_hash)
+
+
+def same_for_all(value: Any) -> PerTier[Any]:
+    """Return *value* for every tier."""
+    return PerTier(default=value, plus=value, ultra=value, max=value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A plan, flat: what is due, or nothing of it."""
+
+    generate: bool
+    reason: PlanReason
+    next_at: int
+    store: Store | None
+    covers: RoundRange | None
+    rounds: tuple[int, ...]
+
+
+def planned(**arguments: Any) -> Planned:
+    """Return what `plan_diary` says."""
+    plan = plan_diary(**arguments)
+    due = plan.due
+    return Planned(
+        generate=due is not None,
+        reason=plan.reason,
+        next_at=plan.next_at,
+        store=due.store if due else None,
+        covers=due.covers if due else None,
+        rounds=due.rounds if due else (),
+    )

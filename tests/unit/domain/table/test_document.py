@@ -4,11 +4,11 @@ import pytest
 
 from memoir.domain.json_document import json_document
 from memoir.domain.table.apply import apply_edits
-from memoir.domain.table.document import TableDocument, table_document
+from memoir.domain.table.document import TableDocument, json_bytes, table_document
 from memoir.domain.table.history import changes_between, shown_as_plain, shown_from_plain, undone
 from memoir.domain.table.reply import read_reply
-from memoir.domain.table.resolve import ShownSheet, settle, shown_rows
-from memoir.domain.table.state import TableState, read_state
+from memoir.domain.table.resolve import Shown, ShownSheet, settle, shown_rows
+from memoir.domain.table.state import MAX_STATE_BYTES, TableState, read_state
 from memoir.domain.table.text import memory_table_text
 from memoir.domain.turns import Position
 from memoir.errors import LimitExceeded, RecordCorrupt, RequestInvalid, TooLarge
@@ -107,36 +107,49 @@ def test_the_text_for_the_model_has_the_layout_that_prompts_know() -> None:
     assert memory_table_text(table_document(doc())) == ""
 
 
-@pytest.mark.parametrize(
-    "ids", [(), ("r1",), ("r1", "r2", "r3"), ("r9", "r10", "x", "r1"), ("a", "r2", "r1")]
-)
-def test_ids_are_kept_as_short_text(ids: tuple[str, ...]) -> None:
-    shown = {3: (ShownSheet(name="s", row_ids=ids),)}
-    assert shown_from_plain(shown_as_plain(shown, max_bytes=10_000)) == shown
+IDS = [(), ("r1",), ("r1", "r2", "r3"), ("r9", "r10", "x", "r1"), ("a", "r2", "r1")]
 
 
-def test_two_hundred_made_ids_take_a_few_characters() -> None:
-    ids = tuple(f"r{n}" for n in range(1, 201))
-    plain = shown_as_plain({7: (ShownSheet(name="s", row_ids=ids),)}, max_bytes=10_000)
-    assert plain["revisions"] == {"7": [["s", "0~199"]]}
+def shown(*revisions: tuple[str, ...]) -> dict[int, Shown]:
+    return {number: (ShownSheet(name="人物", row_ids=ids),) for number, ids in enumerate(revisions, start=1)}
 
 
-def test_ids_of_many_revisions_stand_once() -> None:
-    sheets = (ShownSheet(name="s", row_ids=("a", "b", "c")),)
-    shown = {1: sheets, 2: (ShownSheet(name="s", row_ids=("c", "a", "d")),)}
-    plain = shown_as_plain(shown, max_bytes=10_000)
-    assert sorted(plain["ids"]) == ["a", "b", "c", "d"]
-    assert shown_from_plain(plain) == shown
+@pytest.mark.parametrize("ids", IDS)
+def test_what_was_shown_is_read_back(ids: tuple[str, ...]) -> None:
+    for kept in (shown(ids), shown(ids, *IDS), shown(*reversed(IDS))):
+        assert shown_from_plain(shown_as_plain(kept, max_bytes=10_000)) == kept
 
 
-def test_of_what_was_shown_the_oldest_goes_where_there_is_no_room() -> None:
-    shown = {
-        revision: (ShownSheet(name="s", row_ids=tuple(f"id{revision}x{n}" for n in range(50))),)
-        for revision in range(1, 11)
-    }
-    kept = shown_from_plain(shown_as_plain(shown, max_bytes=3_000))
-    assert 0 < len(kept) < 10
-    assert kept == {revision: shown[revision] for revision in range(11 - len(kept), 11)}
+def test_two_hundred_rows_that_stay_take_a_few_characters_a_revision() -> None:
+    ids = tuple(f"{n:032x}" for n in range(200))
+    once, often = (json_bytes(shown_as_plain(shown(*[ids] * times), max_bytes=10**6)) for times in (1, 20))
+    assert often - once < 19 * 40
+
+
+def test_what_does_not_fit_is_the_oldest() -> None:
+    revisions = [tuple(f"{revision}-{n}" for n in range(100)) for revision in range(20)]
+    kept = shown_from_plain(shown_as_plain(shown(*revisions), max_bytes=10_000))
+    assert 3 < len(kept) < 20
+    assert sorted(kept) == list(range(21 - len(kept), 21))
+    assert kept == {number: rows for number, rows in shown(*revisions).items() if number in kept}
+
+
+def test_the_largest_legal_table_that_changes_whole_is_kept_readable() -> None:
+    def whole(letter: str, first: int) -> TableDocument:
+        ids = [[f"{letter * 28}{first + n:04}-{i}" for n in range(200)] for i in range(4)]
+        sheets = [sheet(name=f"s{i}", rows=[[letter * 10, ""]] * 200, rowIds=ids[i]) for i in range(4)]
+        return table_document(doc(*sheets))
+
+    state = TableState(document=whole("a", 0))
+    for revision in range(1, 26):
+        after = whole("abcdefghijklmnopqrstuvwxyz"[revision], revision)
+        state = TableState(document=after, shown=state.shown, undo=changes_between(state.document, after)).at(
+            revision
+        )
+        stored = state.to_document()
+        assert stored.size_bytes <= MAX_STATE_BYTES
+        state = read_state(stored)
+        assert (state.document, revision in state.shown) == (after, True)
 
 
 def test_a_stored_state_comes_back_and_keeps_twenty_revisions() -> None:
@@ -197,8 +210,7 @@ def stored_with_digits() -> TableDocument:
     rows = [["x", "y", "z"]]
     first = {"name": "1", "columns": ["b", "0", "２"], "rows": rows, "rowIds": ["r1"]}
     second = {"name": "t", "columns": ["a", "c"], "rows": [["1", "2"]], "rowIds": ["r2"]}
-    value = {"table": {"sheets": [first, second]}, "nextRow": 3, "through": [0, 0], "undo": []}
-    value["shown"] = {"ids": [], "revisions": {}}
+    value = {"table": {"sheets": [first, second]}, "nextRow": 3, "through": [0, 0], "shown": {}, "undo": []}
     return read_state(json_document(value, name="state")).document
 
 

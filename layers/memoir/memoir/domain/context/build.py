@@ -110,7 +110,8 @@ def build_context(
     placed = any("history" in message for message in program["messages"])
     groups = history_groups(history, tokenizer=counted_by) if placed else ()
     known = {source.variable: source.value for source in recalled if source.missing is None}
-    given = {**(values or {}), "audience": audience}
+    given = {name: text for name, text in (values or {}).items() if name not in scenario.variables()}
+    given["audience"] = audience
     fitted = _fit(scenario, program, known, given, groups, budget=budget, tokenizer=counted_by)
     kept = [message for group in groups[fitted.first :] for message in group.messages]
     cut = {source.variable for source in fitted.cut}

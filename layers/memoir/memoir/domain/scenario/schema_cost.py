@@ -6,6 +6,7 @@ a document, over all levels that a document may have; that number is bounded.
 """
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from memoir.domain.json_document import MAX_LEVELS
@@ -24,6 +25,25 @@ _SAME_PLACE_MAPS = ("dependentSchemas", "dependencies")
 # Keywords whose schemas look one level further in, all of them; of `properties` one alone applies to a place.
 _INSIDE = ("additionalItems", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties")
 _INSIDE_MAPS = ("patternProperties",)
+# Keywords whose members are names of the product, and keywords whose value is data.
+_NAMED = ("properties", "$defs", "definitions", "dependentRequired", *_SAME_PLACE_MAPS, *_INSIDE_MAPS)
+_DATA = ("enum", "const", "default", "examples")
+_KEYWORDS = frozenset(
+    {
+        *_SAME_PLACE,
+        *_SAME_PLACE_LISTS,
+        *_INSIDE,
+        *_NAMED,
+        *_DATA,
+        "items",
+        "prefixItems",
+        "additionalProperties",
+    }
+    | {"$schema", "$ref", "$comment", "type", "required", "title", "description", "deprecated", "readOnly"}
+    | {"writeOnly", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength"}
+    | {"minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains"}
+    | {"maxProperties", "minProperties", "contentEncoding", "contentMediaType", "contentSchema"}
+)
 _ELSEWHERE = ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor")
 
 
@@ -55,27 +75,51 @@ def _problem(path: str, code: str, detail: str) -> Problem:
     return {"path": path, "code": code, "detail": f"{path}: {detail}"}
 
 
-def _of_keywords(schema: dict[str, Any], path: str) -> list[Problem]:
-    """Return what is wrong with levels and with keywords that lead out of the schema."""
-    problems: list[Problem] = []
+def schema_warnings(schema: dict[str, Any], *, path: str) -> list[Problem]:
+    """Return what is no mistake and may be one: keywords that check nothing."""
+    warnings: list[Problem] = []
+    for level in _levels(schema, path):
+        for place, value, names in level:
+            if isinstance(value, dict) and not names:
+                warnings += [_unchecked(f"{place}/{key}", key) for key in value if key not in _KEYWORDS]
+    return warnings
+
+
+def _unchecked(place: str, key: str) -> Problem:
+    if key == "format":
+        return _problem(place, "schema_format", "format is not checked; write a pattern")
+    return _problem(place, "schema_keyword_unknown", f"{key} is no keyword, and checks nothing")
+
+
+def _levels(schema: dict[str, Any], path: str) -> Iterator[list[tuple[str, Any, bool]]]:
+    """Yield, level by level, (place, value, whether its members are names and no keywords)."""
     level: list[tuple[str, Any, bool]] = [(path, schema, False)]
-    for _ in range(MAX_LEVELS):
+    while level:
+        yield level
         inner: list[tuple[str, Any, bool]] = []
         for place, value, names in level:
             if isinstance(value, dict):
-                problems += [] if names else _leading_out(value, place)
                 for key, item in value.items():
-                    if names or key not in ("enum", "const", "default", "examples"):
+                    if names or key not in _DATA:
                         inner.append((f"{place}/{key}", item, not names and key in _NAMED))
             elif isinstance(value, list):
                 inner += [(f"{place}/{index}", item, False) for index, item in enumerate(value)]
         level = inner
-    if any(isinstance(value, dict | list) for _, value, _ in level):
-        problems.append(_problem(path, "schema_too_deep", f"nested deeper than {MAX_LEVELS} levels"))
+
+
+def _of_keywords(schema: dict[str, Any], path: str) -> list[Problem]:
+    """Return what is wrong with levels and with keywords that lead out of the schema."""
+    problems: list[Problem] = []
+    for depth, level in enumerate(_levels(schema, path)):
+        containers = [
+            (place, value, names) for place, value, names in level if isinstance(value, dict | list)
+        ]
+        if depth == MAX_LEVELS and containers:
+            return [_problem(path, "schema_too_deep", f"nested deeper than {MAX_LEVELS} levels")]
+        for place, value, names in containers:
+            if isinstance(value, dict) and not names:
+                problems += _leading_out(value, place)
     return problems
-
-
-_NAMED = ("properties", "$defs", "definitions", *_SAME_PLACE_MAPS, *_INSIDE_MAPS)
 
 
 def _leading_out(schema: dict[str, Any], place: str) -> list[Problem]:

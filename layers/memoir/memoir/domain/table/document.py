@@ -18,6 +18,7 @@ from memoir.domain.table.limits import (
 from memoir.errors import LimitExceeded, RequestInvalid, TooLarge
 
 _ROW_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _MADE_ID = re.compile(r"r([1-9][0-9]{0,14})")
 
 
@@ -63,6 +64,9 @@ class TableDocument:
 
     def sheet(self, name: str) -> Sheet | None:
         """Return the sheet of that name, compared after NFKC and trimming."""
+        exact = next((sheet for sheet in self.sheets if sheet.name == name), None)
+        if exact is not None:
+            return exact
         wanted = folded(name)
         return next((sheet for sheet in self.sheets if folded(sheet.name) == wanted), None)
 
@@ -103,7 +107,7 @@ def folded(name: str) -> str:
 
 def json_bytes(value: object) -> int:
     """Return the length of *value* as compact UTF-8 JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+    return len(_COMPACT.encode(value).encode())
 
 
 def table_document(value: object, *, previous: TableDocument | None = None) -> TableDocument:

@@ -31,7 +31,12 @@ def shown_as_plain(shown: Mapping[int, Shown], *, max_bytes: int) -> dict[str, A
 
 
 def shown_from_plain(value: Any) -> dict[int, Shown]:
-    """Return what `shown_as_plain` wrote. Raises ValueError, TypeError, KeyError, IndexError."""
+    """Return what `shown_as_plain` wrote; nothing for what was kept in another form before.
+
+    Raises ValueError, TypeError, KeyError, IndexError.
+    """
+    if "ids" not in value:
+        return {}
     ids = value["ids"]
     return {
         int(revision): tuple(

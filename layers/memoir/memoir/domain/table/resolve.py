@@ -3,7 +3,7 @@
 What is settled here can be applied to a fresher table after a conflict without meaning other rows.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memoir.domain.table.command import Command, written_index
 from memoir.domain.table.document import TableDocument, folded
@@ -60,25 +60,23 @@ def settle(commands: tuple[Command, ...], *, shown: Shown | None) -> tuple[Edit,
 
 
 def _settled(command: Command, *, shown: Shown | None, inserted: dict[str, int]) -> Edit:
-    edit = Edit(command=command)
     if shown is None and (command.row is not None or (command.sheet and command.sheet.name is None)):
-        return replace(edit, code="stale_base")
+        return Edit(command=command, code="stale_base")
     sheet = _shown_sheet(command, shown)
     if sheet is None:
-        return replace(edit, code="unknown_table")
-    edit = replace(edit, sheet=sheet.name)
+        return Edit(command=command, code="unknown_table")
     if command.row is None:
-        return edit
+        return Edit(command=command, sheet=sheet.name)
     if command.row < len(sheet.row_ids):
-        return replace(edit, row_id=sheet.row_ids[command.row])
+        return Edit(command=command, sheet=sheet.name, row_id=sheet.row_ids[command.row])
     behind = command.row - len(sheet.row_ids)
     before = inserted.get(sheet.name, 0)
     if behind < before:
-        return replace(edit, new_row=behind)
+        return Edit(command=command, sheet=sheet.name, new_row=behind)
     first_cell = any(written_index(key) == 0 for key, _ in command.cells)
     if command.op == "update" and behind == 0 and before == 0 and not command.expect and first_cell:
-        return replace(edit, becomes_insert=True)
-    return replace(edit, code="row_out_of_range")
+        return Edit(command=command, sheet=sheet.name, becomes_insert=True)
+    return Edit(command=command, sheet=sheet.name, code="row_out_of_range")
 
 
 def _shown_sheet(command: Command, shown: Shown | None) -> ShownSheet | None:

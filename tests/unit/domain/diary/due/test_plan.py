@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary.due.plan import DiaryPlan, DiaryProgress, Due, PlanReason, next_round_at, plan_diary
+from memoir.domain.diary.due.plan import DiaryProgress, PlanReason, next_round_at
 from memoir.domain.diary.due.policy import DiaryPolicy, DiaryQuota, Store, memory_v2_policy, node_policy
-from memoir.domain.diary.due.tiers import Tier, free_and_paid, tier_of
+from memoir.domain.diary.due.tiers import Tier, tier_of
 from memoir.domain.diary.prompt.rounds import RoundRange
 from memoir.domain.diary.record.entry import DiaryHead
 from memoir.domain.diary.record.head import head_after_failure, head_after_range, progress_of
 from memoir.errors import RequestInvalid
+from tests.unit.domain.diary.builders import Planned, planned, same_for_all
 
 NO_LIMIT = DiaryQuota()
 EXHAUSTED = DiaryQuota(used=3, limit=3)
@@ -27,7 +28,7 @@ def plan(
     stale: tuple[RoundRange, ...] = (),
     tombstones: tuple[RoundRange, ...] = (),
     missing: frozenset[int] = frozenset(),
-) -> DiaryPlan:
+) -> Planned:
     """Plan with all rounds up to *newest* accepted but for the *missing* ones."""
     progress = DiaryProgress(
         accepted_rounds=[number for number in range(1, newest + 1) if number not in missing],
@@ -36,16 +37,7 @@ def plan(
         stale_ranges=stale,
         tombstones=tombstones,
     )
-    return plan_diary(policy=policy or node_policy(), progress=progress, tier=tier, quota=quota)
-
-
-def covered(made: DiaryPlan) -> RoundRange | None:
-    return made.due.covers if made.due else None
-
-
-def due(made: DiaryPlan) -> Due:
-    assert made.due is not None
-    return made.due
+    return planned(policy=policy or node_policy(), progress=progress, tier=tier, quota=quota)
 
 
 @pytest.mark.parametrize("policy", [node_policy(), memory_v2_policy()])
@@ -53,10 +45,10 @@ def test_over_45_rounds_the_model_is_called_at_20_30_and_40(policy: DiaryPolicy)
     head, calls = DiaryHead(), []
     for newest in range(1, 46):
         progress = progress_of(head, accepted_rounds=range(1, newest + 1))
-        made = plan_diary(policy=policy, progress=progress, tier="default", quota=NO_LIMIT)
-        if made.due:
-            calls.append((newest, made.due.covers.first, made.due.covers.last))
-            head = head_after_range(head, covers=made.due.covers)
+        made = planned(policy=policy, progress=progress, tier="default", quota=NO_LIMIT)
+        if made.covers is not None:
+            calls.append((newest, made.covers.first, made.covers.last))
+            head = head_after_range(head, covers=made.covers)
     assert calls == [(20, 1, 20), (30, 21, 30), (40, 31, 40)]
 
 
@@ -72,22 +64,21 @@ def test_over_45_rounds_the_model_is_called_at_20_30_and_40(policy: DiaryPolicy)
 )
 def test_the_threshold_is_exact(newest: int, watermark: int, generate: bool, reason: PlanReason) -> None:
     made = plan(newest, watermark=watermark)
-    assert (bool(made.due), made.reason) == (generate, reason)
+    assert (made.generate, made.reason) == (generate, reason)
 
 
 @pytest.mark.parametrize(("read_behind", "due_at"), [(0, 20), (1, 21), (2, 22)])
 def test_read_behind_leaves_the_last_rounds_out(read_behind: int, due_at: int) -> None:
     policy = node_policy(read_behind_rounds=read_behind)
-    assert not plan(due_at - 1, policy=policy).due
+    assert not plan(due_at - 1, policy=policy).generate
     made = plan(due_at, policy=policy)
-    assert covered(made) == RoundRange(first=1, last=20)
+    assert made.covers == RoundRange(first=1, last=20)
     assert plan(5, policy=policy).next_at == due_at
 
 
 def test_read_behind_with_fewer_rounds_than_it_leaves_out_plans_nothing() -> None:
-    every = free_and_paid(free=1, paid=1)
-    policy = DiaryPolicy(first_after_rounds=1, every_rounds=every, read_behind_rounds=2)
-    assert [bool(plan(newest, policy=policy).due) for newest in (0, 1, 2, 3)] == [False, False, False, True]
+    policy = DiaryPolicy(first_after_rounds=1, every_rounds=same_for_all(1), read_behind_rounds=2)
+    assert [plan(newest, policy=policy).generate for newest in (0, 1, 2, 3)] == [False, False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -103,24 +94,24 @@ def test_read_behind_with_fewer_rounds_than_it_leaves_out_plans_nothing() -> Non
     ],
 )
 def test_free_and_unknown_tiers_store_the_summary_alone(tier: object, store: Store) -> None:
-    assert due(plan(20, tier=tier)).store is store
+    assert plan(20, tier=tier).store is store
 
 
 def test_a_scenario_may_give_free_tiers_the_diary_too() -> None:
-    policy = node_policy(stores=free_and_paid(free=Store.SUMMARY_AND_DIARY, paid=Store.SUMMARY_AND_DIARY))
-    assert due(plan(20, policy=policy)).store is Store.SUMMARY_AND_DIARY
+    policy = node_policy(stores=same_for_all(Store.SUMMARY_AND_DIARY))
+    assert plan(20, policy=policy).store is Store.SUMMARY_AND_DIARY
 
 
 def test_paid_tiers_of_the_node_may_have_a_cycle_of_their_own() -> None:
     policy = node_policy(paid_rounds_per_diary=5)
-    assert plan(25, watermark=20, policy=policy, tier="plus").due
-    assert not plan(25, watermark=20, policy=policy, tier="default").due
+    assert plan(25, watermark=20, policy=policy, tier="plus").generate
+    assert not plan(25, watermark=20, policy=policy, tier="default").generate
 
 
 def test_every_number_of_a_policy_is_a_setting() -> None:
     policy = memory_v2_policy(first_rounds=3, later_rounds=2)
-    assert [bool(plan(newest, policy=policy).due) for newest in (2, 3)] == [False, True]
-    assert [bool(plan(newest, watermark=3, policy=policy).due) for newest in (4, 5)] == [False, True]
+    assert [plan(newest, policy=policy).generate for newest in (2, 3)] == [False, True]
+    assert [plan(newest, watermark=3, policy=policy).generate for newest in (4, 5)] == [False, True]
 
 
 @pytest.mark.parametrize("number", [-1, 3])
@@ -132,8 +123,8 @@ def test_read_behind_outside_0_to_2_is_refused(number: int) -> None:
 
 def test_sillybunny_530_quota_denied_at_20_does_not_use_up_the_rounds() -> None:
     denied = plan(20, quota=EXHAUSTED)
-    assert (denied.due, denied.reason) == (None, PlanReason.QUOTA_DENIED)
-    assert covered(plan(21, quota=DiaryQuota(used=2, limit=3))) == RoundRange(first=1, last=21)
+    assert (denied.generate, denied.reason) == (False, PlanReason.QUOTA_DENIED)
+    assert plan(21, quota=DiaryQuota(used=2, limit=3)).covers == RoundRange(first=1, last=21)
 
 
 def test_too_few_rounds_is_said_even_where_the_quota_is_exhausted() -> None:
@@ -143,7 +134,7 @@ def test_too_few_rounds_is_said_even_where_the_quota_is_exhausted() -> None:
 @pytest.mark.parametrize(("newest", "generate"), [(20, False), (24, False), (25, True)])
 def test_a_failed_job_is_planned_again_5_rounds_later(newest: int, generate: bool) -> None:
     made = plan(newest, failed_at=20)
-    assert bool(made.due) is generate
+    assert made.generate is generate
     assert made.reason is (PlanReason.FIRST_DUE if generate else PlanReason.WAITING_AFTER_FAILURE)
     assert made.next_at == 25
 
@@ -157,15 +148,15 @@ def test_a_failure_leaves_the_watermark_and_a_success_forgets_it() -> None:
 
 def test_odysseus_1940_rounds_that_arrive_during_the_run_still_count() -> None:
     made = plan(20)
-    assert covered(made) == RoundRange(first=1, last=20)
-    head = head_after_range(DiaryHead(), covers=due(made).covers)
+    assert made.covers == RoundRange(first=1, last=20)
+    head = head_after_range(DiaryHead(), covers=made.covers)
     assert head.watermark == 20
     assert plan(23, watermark=head.watermark).next_at == 30
 
 
 def test_eveross_274_and_marinara_6260_the_same_state_plans_the_same_range() -> None:
     assert plan(20) == plan(20)
-    assert covered(plan(20)) == RoundRange(first=1, last=20)
+    assert plan(20).covers == RoundRange(first=1, last=20)
 
 
 def test_tracker_2_replayed_and_deleted_rounds_start_nothing() -> None:
@@ -173,31 +164,31 @@ def test_tracker_2_replayed_and_deleted_rounds_start_nothing() -> None:
     watermark.
     """
     progress = DiaryProgress(accepted_rounds=[*range(1, 21), *range(1, 25), 24, 24], watermark=20)
-    made = plan_diary(policy=node_policy(), progress=progress, tier="default", quota=NO_LIMIT)
+    made = planned(policy=node_policy(), progress=progress, tier="default", quota=NO_LIMIT)
     assert made.reason is PlanReason.TOO_FEW_ROUNDS
 
 
 def test_rounds_are_counted_by_their_numbers_not_by_the_newest() -> None:
-    assert not plan(22, missing=frozenset({5, 6, 7})).due
+    assert not plan(22, missing=frozenset({5, 6, 7})).generate
     made = plan(23, missing=frozenset({5, 6, 7}))
-    assert covered(made) == RoundRange(first=1, last=23)
-    assert 6 not in due(made).rounds
-    assert len(due(made).rounds) == 20
+    assert made.covers == RoundRange(first=1, last=23)
+    assert 6 not in made.rounds
+    assert len(made.rounds) == 20
 
 
 def test_a_backlog_is_written_in_ranges_of_50_rounds() -> None:
-    assert covered(plan(500)) == RoundRange(first=1, last=50)
-    assert covered(plan(500, watermark=50)) == RoundRange(first=51, last=100)
+    assert plan(500).covers == RoundRange(first=1, last=50)
+    assert plan(500, watermark=50).covers == RoundRange(first=51, last=100)
 
 
 def test_a_threshold_above_the_longest_range_still_covers_its_rounds() -> None:
-    assert covered(plan(60, policy=node_policy(min_rounds=60))) == RoundRange(first=1, last=60)
+    assert plan(60, policy=node_policy(min_rounds=60)).covers == RoundRange(first=1, last=60)
 
 
 def test_the_earliest_stale_range_comes_first_and_alone() -> None:
     stale = (RoundRange(first=21, last=30), RoundRange(first=1, last=20))
     made = plan(41, watermark=30, stale=stale)
-    assert (made.reason, covered(made)) == (PlanReason.STALE_RANGE, RoundRange(first=1, last=20))
+    assert (made.reason, made.covers) == (PlanReason.STALE_RANGE, RoundRange(first=1, last=20))
 
 
 def test_a_stale_range_waits_for_quota_and_after_a_failure() -> None:
@@ -213,19 +204,19 @@ def test_a_stale_range_beyond_the_watermark_is_counted_anew_instead() -> None:
 
 def test_openclaw_133408_a_stale_range_whose_rounds_are_all_gone_is_empty() -> None:
     made = plan(25, watermark=20, stale=(RoundRange(first=1, last=20),), missing=frozenset(range(1, 21)))
-    assert (bool(made.due), made.reason) == (False, PlanReason.EMPTY_RANGE)
+    assert (made.generate, made.reason) == (False, PlanReason.EMPTY_RANGE)
 
 
 def test_lobehub_15576_a_tombstoned_range_is_never_planned() -> None:
     gone = (RoundRange(first=21, last=30),)
     assert plan(35, watermark=30, tombstones=gone, stale=gone).reason is PlanReason.TOMBSTONED
     assert plan(39, watermark=20, tombstones=gone).reason is PlanReason.TOO_FEW_ROUNDS
-    assert covered(plan(40, watermark=20, tombstones=gone)) == RoundRange(first=31, last=40)
+    assert plan(40, watermark=20, tombstones=gone).covers == RoundRange(first=31, last=40)
 
 
 def test_a_planned_range_ends_before_a_tombstone() -> None:
     made = plan(40, watermark=20, tombstones=(RoundRange(first=25, last=27),))
-    assert covered(made) == RoundRange(first=21, last=24)
+    assert made.covers == RoundRange(first=21, last=24)
 
 
 def test_the_next_round_is_known_without_any_round() -> None:
@@ -253,8 +244,9 @@ def test_a_plan_covers_accepted_rounds_only_and_no_tombstone(
     progress = DiaryProgress(
         accepted_rounds=rounds, watermark=watermark, failed_at_round=failed, tombstones=tombstones
     )
-    made = plan_diary(policy=node_policy(), progress=progress, tier="max", quota=NO_LIMIT)
-    if made.due:
-        assert set(made.due.rounds) <= set(rounds) and made.due.rounds
-        assert made.due.covers.first > watermark
-        assert not any(made.due.covers.overlaps(tombstone) for tombstone in tombstones)
+    made = planned(policy=node_policy(), progress=progress, tier="max", quota=NO_LIMIT)
+    assert made.generate == bool(made.rounds) == (made.covers is not None)
+    if made.covers is not None:
+        assert set(made.rounds) <= set(rounds)
+        assert made.covers.first > watermark
+        assert not any(made.covers.overlaps(tombstone) for tombstone in tombstones)

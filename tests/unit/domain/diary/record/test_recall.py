@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir.domain.diary.due.tiers import free_and_paid
 from memoir.domain.diary.prompt.rounds import RoundRange
 from memoir.domain.diary.record.entry import DiaryEntry
 from memoir.domain.diary.record.recall import (
@@ -16,7 +15,7 @@ from memoir.domain.diary.record.recall import (
     recalled_count,
     without_markup,
 )
-from tests.unit.domain.diary.builders import entry
+from tests.unit.domain.diary.builders import entry, same_for_all
 
 TWELVE = [entry(10 * number - 9, 10 * number) for number in range(1, 13)]
 
@@ -55,8 +54,8 @@ def test_fewer_entries_than_the_tier_allows_are_all_recalled() -> None:
 
 
 def test_the_counts_are_a_setting() -> None:
-    assert len(recall(TWELVE, "default", counts=free_and_paid(free=4, paid=4)).entries) == 4
-    assert recall(TWELVE, "default", counts=free_and_paid(free=0, paid=0)).entries == ()
+    assert len(recall(TWELVE, "default", counts=same_for_all(4)).entries) == 4
+    assert recall(TWELVE, "default", counts=same_for_all(0)).entries == ()
 
 
 def test_stale_tombstoned_and_empty_entries_are_left_out() -> None:

@@ -1,6 +1,6 @@
 """Rerolls, edits, deletions: what stays true of a diary, and what is written anew."""
 
-from memoir.domain.diary.due.plan import PlanReason, plan_diary
+from memoir.domain.diary.due.plan import PlanReason
 from memoir.domain.diary.due.policy import DiaryQuota, node_policy
 from memoir.domain.diary.prompt.rounds import RoundRange
 from memoir.domain.diary.record.entry import DiaryHead
@@ -17,9 +17,10 @@ from memoir.domain.diary.record.staleness import (
     summary_base,
     superseded,
 )
-from tests.unit.domain.diary.builders import entry
+from tests.unit.domain.diary.builders import entry, planned
 
 THREE = (entry(1, 20), entry(21, 30, base=20), entry(31, 40, base=30))
+HEAD = DiaryHead(watermark=40)
 
 
 def reasons(entries: object, changed: set[int]) -> dict[int, str]:
@@ -58,21 +59,20 @@ def test_sillytavern_205_a_rerolled_covered_round_is_replanned_once() -> None:
     assert head_with_stale(head, stale=stale) == head
     quota = DiaryQuota()
     progress = progress_of(head, accepted_rounds=range(1, 22))
-    made = plan_diary(policy=node_policy(), progress=progress, tier="default", quota=quota)
-    assert made.due is not None
-    assert (made.reason, made.due.covers) == (PlanReason.STALE_RANGE, RoundRange(first=1, last=20))
-    assert superseded(stale, by=made.due.covers) == stale
-    after = progress_of(head_after_range(head, covers=made.due.covers), accepted_rounds=range(1, 22))
-    assert not plan_diary(policy=node_policy(), progress=after, tier="default", quota=quota).due
+    made = planned(policy=node_policy(), progress=progress, tier="default", quota=quota)
+    assert (made.reason, made.covers) == (PlanReason.STALE_RANGE, RoundRange(first=1, last=20))
+    assert superseded(stale, by=made.covers) == stale
+    after = progress_of(head_after_range(head, covers=made.covers), accepted_rounds=range(1, 22))
+    assert not planned(policy=node_policy(), progress=after, tier="default", quota=quota).generate
 
 
 def test_lobehub_15576_a_deleted_entry_is_never_made_again() -> None:
-    head = head_after_deletion(DiaryHead(watermark=20), covers=RoundRange(first=21, last=30))
+    head = head_after_deletion(HEAD, covers=RoundRange(first=21, last=30))
     assert head.tombstones == (RoundRange(first=21, last=30),)
-    progress = progress_of(head, accepted_rounds=range(1, 41))
-    made = plan_diary(policy=node_policy(), progress=progress, tier="default", quota=DiaryQuota())
-    assert made.due is not None
-    assert made.due.covers == RoundRange(first=31, last=40)
+    behind = DiaryHead(watermark=30, tombstones=head.tombstones)
+    progress = progress_of(behind, accepted_rounds=range(1, 41))
+    made = planned(policy=node_policy(), progress=progress, tier="default", quota=DiaryQuota())
+    assert made.covers == RoundRange(first=31, last=40)
 
 
 def test_an_edit_makes_an_entry_the_users_own() -> None:
@@ -82,15 +82,16 @@ def test_an_edit_makes_an_entry_the_users_own() -> None:
     assert not edited.stale
     head = DiaryHead(watermark=20, stale_ranges=(stale.range,))
     assert head_after_edit(head, covers=stale.range).stale_ranges == ()
-
-
-def test_a_base_is_named_by_its_end_and_version() -> None:
-    base = summary_base(THREE[0])
-    assert base is not None and (base.last_round, base.version) == (20, 1)
-    assert summary_base(None) is None
+    assert edited.usable and not stale.usable
 
 
 def test_a_stale_range_that_is_stored_leaves_the_next_one_waiting() -> None:
     head = DiaryHead(watermark=40, stale_ranges=(THREE[0].range, THREE[1].range))
     after = head_after_range(head, covers=THREE[0].range)
     assert (after.watermark, after.stale_ranges) == (40, (THREE[1].range,))
+
+
+def test_an_entry_names_the_one_that_its_summary_was_written_from() -> None:
+    base = summary_base(THREE[0])
+    assert base is not None and (base.last_round, base.version) == (20, 1)
+    assert summary_base(None) is None
