@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from memoir.adapters.document_store import DynamoDbDocumentStore
+
 from memoir.adapters.packing import pack
 from memoir.domain.json_document import json_document
 from memoir.domain.revision import Revision

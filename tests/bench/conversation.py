@@ -4,11 +4,13 @@ import time
 from typing import Any
 
 from memoir.adapters.document_store import DynamoDbDocumentStore
-from memoir.adapters.event_bus import NoEvents
-from memoir.adapters.keys import position_text
 from memoir.adapters.receipt_store import DynamoDbReceiptStore
 from memoir.adapters.table_store import DynamoDbTableStore
 from memoir.adapters.turn_store import DynamoDbTurnStore
+from tests.fakes.turns import RecordingDoorbell
+
+from memoir.adapters.event_bus import NoEvents
+from memoir.adapters.keys import position_text
 from memoir.domain.revision import Revision
 from memoir.domain.scope import Scope
 from memoir.domain.turns import NewTurn, Position, RungTurn
@@ -17,7 +19,6 @@ from memoir.usecases.edit_table import TablePorts, edit_table
 from memoir.usecases.table import replace_table
 from memoir.usecases.turns import record_turn
 from tests.bench.client import local_client
-from tests.fakes.turns import RecordingDoorbell
 from tests.tables import TABLE_NAME
 
 TURNS = 30
@@ -74,8 +75,9 @@ def _cost(client: Any, rounds: int) -> tuple[int, float]:
 
 def _fill(client: Any, scope: Scope, rounds: int) -> None:
     """Put *rounds* turns where they would be, the head and the cursor behind them."""
-    from memoir.adapters import keys
     from memoir.adapters.turn_item import turn_item
+
+    from memoir.adapters import keys
     from memoir.domain.turns import Turn
 
     items = [

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memoir.adapters.document_store import DynamoDbDocumentStore
+
 from memoir.domain.json_document import json_document
 from memoir.domain.revision import Revision
 from memoir.domain.scope import Scope

@@ -39,6 +39,12 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("06-get", 200, None),
         ("07-post-bad", 400, "request_invalid"),
     ],
+    "conversations": [("get", 200, None), ("get-bad-before", 400, "before_invalid")],
+    "scenarios": [
+        ("01-get-all", 200, None),
+        ("02-get-default", 200, None),
+        ("03-get-unknown", 404, "scenario_unknown"),
+    ],
     "receipts": [("get", 200, None), ("get-bad-limit", 400, "limit_invalid")],
     "table": [
         ("01-get-none", 200, None),
