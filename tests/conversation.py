@@ -1,5 +1,6 @@
 """A conversation over a store, with its workers, its model, and the time that it believes in."""
 
+from dataclasses import replace
 from typing import Any
 
 from memoir.adapters.record_store import DynamoDbRecords
@@ -7,6 +8,7 @@ from memoir.domain.diary.record.agent_ref import AgentRef
 from memoir.domain.diary.record.entry import DiaryEntry
 from memoir.domain.receipt import Receipt
 from memoir.domain.revision import Revision
+from memoir.domain.scenario import DEFAULT
 from memoir.domain.scope import Scope
 from memoir.domain.turns import NewTurn, Recorded, RungTurn, TurnHead
 from memoir.domain.write_token import WriteToken, random_token
@@ -18,10 +20,10 @@ from memoir.usecases import diary
 from memoir.usecases.diary_job import DiaryPorts
 from memoir.usecases.edit_table import edit_table
 from memoir.usecases.engine import Engine
-from memoir.usecases.follow_turns import WorkerPorts
 from memoir.usecases.receipts import list_receipts
 from memoir.usecases.table import read_table, replace_table
 from memoir.usecases.turns import accept_turn, list_turns, record_turn
+from memoir.usecases.worker import WorkerPorts
 from memoir.usecases.write_diary import write_diary
 from tests.fakes.doorbell import RecordingBus, RecordingDoorbell
 from tests.fakes.models import ScriptedWriter
@@ -118,6 +120,8 @@ class Conversation:
             scenario_id=known.scenario_id,
             subscription_category=known.subscription_category,
             life=self.head().life,
+            scenario_revision=known.governed.revision,
+            agent=known.governed.agent,
         )
 
     def worker(self) -> WorkerPorts:
@@ -127,6 +131,7 @@ class Conversation:
             events=self.events,
             doorbell=self.doorbell,
             has_time=lambda: self.time_left,
+            default=replace(DEFAULT, diary=replace(DEFAULT.diary, monthly_quota=self.monthly_quota)),
         )
 
     def edit(self, rung: RungTurn) -> list[Receipt]:
@@ -141,7 +146,6 @@ class Conversation:
             sleep=self.pauses.append,
             lease_seconds=LEASE_SECONDS,
             model_reasons=self.model_reasons,
-            monthly_quota=self.monthly_quota,
         )
         return write_diary(ports, scope=self.scope, rung=rung)
 

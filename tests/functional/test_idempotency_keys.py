@@ -72,6 +72,6 @@ def test_a_key_of_a_diary_edit_stands_for_its_round(wired: Any, method: str, bod
 
 def test_a_key_is_forgotten_after_a_day(wired: Any) -> None:
     assert post_turn(TURN)[0] == 202
-    kept = next(i for i in wired.scan(TableName=TABLE_NAME)["Items"] if i["sk"]["S"].startswith("KR#"))
+    kept = next(i for i in wired.scan(TableName=TABLE_NAME)["Items"] if i["sk"]["S"].startswith("K#"))
     wired.put_item(TableName=TABLE_NAME, Item={**kept, "expires_at": {"N": "1"}})
     assert post_turn({**TURN, "turnId": "t2"})[0] == 202

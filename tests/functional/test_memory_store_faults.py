@@ -16,7 +16,7 @@ def faults(moto_server_client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Line up what happens to the next sends of the function."""
     monkeypatch.setenv("MEMOIR_TABLE_NAME", TABLE_NAME)
     monkeypatch.setenv("MEMOIR_ENDPOINT_URL", moto_server_client.meta.endpoint_url)
-    factories = (wiring.settings, wiring.dynamodb, wiring.documents)
+    factories = (wiring.settings, wiring.client, wiring.engine)
     for factory in factories:
         factory.cache_clear()
     lined_up: list[Fault] = []

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from memoir.adapters.extractive_model import ExtractiveModel
-from memoir.diary_ports import WritingJob
 
 from memoir.adapters.aws import make_client
 from memoir.adapters.bedrock_model import BedrockModel
@@ -14,8 +12,8 @@ from memoir.domain.diary.due.policy import Store
 from memoir.domain.diary.prompt.prompt import build_prompt
 from memoir.domain.diary.prompt.rounds import DialogueRound
 from memoir.domain.language_model import FinishReason
-from memoir.errors import ModelFailed
-from memoir.usecases.ask_model import ask_model
+from memoir.errors import ModelFailed, StoreUnavailable
+from memoir.usecases.ask_model import WritingJob, ask_for_diary, extractive_writer, model_writer
 from tests.fakes.model_server import ModelServer, Reply, completion, model_server
 from tests.fakes.models import good
 
@@ -59,13 +57,13 @@ def openai(
 
 def failure(model: Any) -> ModelFailed:
     with pytest.raises(ModelFailed) as failed:
-        model.write(job())
+        model.answer(job().prompt)
     return failed.value
 
 
 def test_a_completion_is_asked_for_in_json_mode_and_read(server: ModelServer) -> None:
     server.script = [Reply(completion(good(20), finish_reason="length"))]
-    answer = openai(server).write(job())
+    answer = openai(server).answer(job().prompt)
     assert (answer.text, answer.finish, answer.generator) == (good(20), FinishReason.LENGTH, "openai:m")
     assert (answer.input_tokens, answer.output_tokens) == (120, 30)
     path, headers, body = server.requests[0]
@@ -77,13 +75,13 @@ def test_a_completion_is_asked_for_in_json_mode_and_read(server: ModelServer) ->
 
 def test_a_server_without_a_key_is_sent_none(server: ModelServer) -> None:
     server.script = [Reply(completion(good(20)))]
-    openai(server, key=None).write(job())
+    openai(server, key=None).answer(job().prompt)
     assert "authorization" not in server.requests[0][1]
 
 
 def test_a_server_that_refuses_json_mode_is_asked_again_without(server: ModelServer) -> None:
     server.script = [Reply({"error": "response_format"}, status=400), Reply(completion(good(20)))]
-    assert openai(server).write(job()).text == good(20)
+    assert openai(server).answer(job().prompt).text == good(20)
     assert "response_format" not in server.requests[1][2]
 
 
@@ -124,7 +122,7 @@ def test_a_temperature_is_sent_unless_the_model_refuses_it(
     server: ModelServer, temperature: float | None, sent: dict[str, float]
 ) -> None:
     server.script = [Reply(completion(good(20)))]
-    openai(server, temperature=temperature).write(job())
+    openai(server, temperature=temperature).answer(job().prompt)
     _, _, body = server.requests[0]
     assert {name: value for name, value in body.items() if name == "temperature"} == sent
 
@@ -138,7 +136,7 @@ def test_a_server_that_is_not_there_is_unavailable() -> None:
 
 def test_an_answer_in_a_fence_is_accepted_and_its_path_told(server: ModelServer) -> None:
     server.script = [Reply(completion(f"```json\n{good(20)}\n```"))]
-    asked = ask_model(openai(server), job(), sleep=lambda _: None)
+    asked = ask_for_diary(model_writer(openai(server)), job(), sleep=lambda _: None)
     assert asked.judgement.summary.startswith("到第20天")
     assert asked.facts()["parsePath"] == "fenced"
 
@@ -146,7 +144,7 @@ def test_an_answer_in_a_fence_is_accepted_and_its_path_told(server: ModelServer)
 def test_a_cut_answer_gets_twice_the_room(server: ModelServer) -> None:
     cut = Reply(completion(good(20)[:-20], finish_reason="length"))
     server.script = [cut, Reply(completion(good(20)))]
-    asked = ask_model(openai(server), job(), sleep=lambda _: None)
+    asked = ask_for_diary(model_writer(openai(server)), job(), sleep=lambda _: None)
     assert (asked.tries, bool(asked.judgement.diary)) == (2, True)
     first, second = (body["max_tokens"] for _, _, body in server.requests)
     assert second == 2 * first
@@ -165,13 +163,13 @@ def bedrock(server: ModelServer, *, timeout_seconds: float = 2) -> BedrockModel:
     client = make_client(
         "bedrock-runtime", endpoint_url=server.url, read_timeout_seconds=timeout_seconds, sends=1
     )
-    return BedrockModel(client=client, model_id="anthropic.claude-x-v1:0", temperature=0.3)
+    return BedrockModel(client=client, model_id="anthropic.claude-x-v1:0", timeout_ms=2_000, temperature=0.3)
 
 
 @pytest.mark.usefixtures("aws_environment")
 def test_bedrock_is_asked_by_converse(server: ModelServer) -> None:
     server.script = [Reply(converse(good(20), "max_tokens"))]
-    answer = bedrock(server).write(job())
+    answer = bedrock(server).answer(job().prompt)
     assert (answer.text, answer.finish) == (good(20), FinishReason.LENGTH)
     assert (answer.generator, answer.input_tokens, answer.output_tokens) == (
         "bedrock:anthropic.claude-x-v1:0",
@@ -211,19 +209,19 @@ def test_a_bedrock_that_is_silent_is_given_up(server: ModelServer) -> None:
 
 
 def test_the_extractive_writer_needs_no_model_and_says_so() -> None:
-    answer = ExtractiveModel().write(job())
+    answer = extractive_writer(job())
     assert answer.generator == "extractive"
-    asked = ask_model(ExtractiveModel(), job(), sleep=lambda _: None)
+    asked = ask_for_diary(extractive_writer, job(), sleep=lambda _: None)
     assert asked.judgement.code == ""
     assert "铜钥匙" in asked.judgement.summary
-    assert ExtractiveModel().write(job()) == answer
+    assert extractive_writer(job()) == answer
 
 
 @pytest.mark.filterwarnings("ignore:MEMOIR_MODEL_URL is plain http")
 @pytest.mark.parametrize(
     ("environment", "kind"),
     [
-        ({}, ExtractiveModel),
+        ({}, type(None)),
         ({"MEMOIR_MODEL": "bedrock:some.model"}, BedrockModel),
         ({"MEMOIR_MODEL": "openai:gpt", "MEMOIR_MODEL_URL": "http://127.0.0.1:1/v1"}, OpenAiModel),
     ],
@@ -239,12 +237,30 @@ def test_choosing_a_model_is_configuration(
     assert isinstance(wiring.language_model(), kind)
 
 
-def test_a_key_is_read_from_secrets_manager_once(wired: Any) -> None:
+def test_a_key_is_read_from_secrets_manager_once_in_five_minutes_and_trimmed(
+    wired: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from memoir import wiring
 
+    now = [1_000.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     secrets = make_client("secretsmanager", endpoint_url=None)
-    arn = secrets.create_secret(Name="key", SecretString="the-key")["ARN"]
-    assert wiring.secret(arn) == "the-key"
-    secrets.put_secret_value(SecretId=arn, SecretString="other")
-    assert wiring.secret(arn) == "the-key"
-    assert wiring.secret("") is None
+    arn = secrets.create_secret(Name="key", SecretString="the-key\n")["ARN"]
+    key = wiring.secret(arn)
+    assert key() == "the-key"
+    secrets.put_secret_value(SecretId=arn, SecretString=" rotated ")
+    assert key() == "the-key"
+    now[0] += 301
+    assert key() == "rotated"
+    secrets.delete_secret(SecretId=arn, ForceDeleteWithoutRecovery=True)
+    now[0] += 301
+    assert key() == "rotated"  # Secrets Manager does not answer: the last one may still do
+    assert wiring.secret("")() is None
+
+
+def test_a_key_that_cannot_be_read_is_trouble_of_the_store(wired: Any) -> None:
+    from memoir import wiring
+
+    missing = "arn:aws:secretsmanager:us-east-1:123456789012:secret:none"
+    with pytest.raises(StoreUnavailable):
+        wiring.secret(missing)()
