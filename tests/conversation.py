@@ -55,7 +55,8 @@ class Conversation:
         self.records = HookedRecords(self._store())
         self.engine = Engine(records=self.records, clock=self.clock, receipt_days=90)
         self.doorbell, self.events, self.model = RecordingDoorbell(), RecordingBus(), ScriptedWriter()
-        self.monthly_quota = monthly_quota
+        settings = replace(DEFAULT.diary, monthly_quota=monthly_quota)
+        self.default = replace(DEFAULT, diary=settings)
         self.model_reasons = False
         self.pauses: list[float] = []
         self.time_left = True
@@ -75,7 +76,12 @@ class Conversation:
         """Report a turn."""
         new = NewTurn(**{"turn_id": turn_id, "user_text": "hello", "assistant_text": text, **members})
         return record_turn(
-            self.engine, doorbell=self.doorbell, scope=self.scope, new=new, token=token or random_token()
+            self.engine,
+            doorbell=self.doorbell,
+            scope=self.scope,
+            new=new,
+            token=token or random_token(),
+            default=self.default,
         )
 
     def accept(self, turn_id: str, *, token: WriteToken | None = None) -> Recorded:
@@ -131,7 +137,7 @@ class Conversation:
             events=self.events,
             doorbell=self.doorbell,
             has_time=lambda: self.time_left,
-            default=replace(DEFAULT, diary=replace(DEFAULT.diary, monthly_quota=self.monthly_quota)),
+            default=self.default,
         )
 
     def edit(self, rung: RungTurn) -> list[Receipt]:

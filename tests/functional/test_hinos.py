@@ -184,7 +184,8 @@ def test_a_commit_that_fails_is_told_and_never_sent_again(proxy: Proxy, how: str
         assert proxy.commit(claim_id) == (200, {"committed": False, "error": code})
     assert proxy.calls("commit") == 1
     whose = {"product": "p", "user": "u", "conversationId": "c1"}
-    assert proxy.told == [("MemoryWriteFailed", {**whose, "claimId": claim_id, "code": code})] * 3
+    told = ("MemoryWriteFailed", {**whose, "claimId": claim_id, "code": code})
+    assert proxy.told == [told] * 3
 
 
 def test_a_commit_that_is_required_fails_with_a_problem(
@@ -192,8 +193,8 @@ def test_a_commit_that_is_required_fails_with_a_problem(
 ) -> None:
     claim_id = proxy.claim()
     monkeypatch.setenv("MEMOIR_MEMORY_INGEST", "required")
-    wiring.settings.cache_clear()
-    wiring.hinos.cache_clear()
+    for factory in (wiring.settings, wiring.hinos):
+        factory.cache_clear()
     with pytest.warns(UserWarning):
         wiring.settings()
     proxy.misbehave("never", "commit")

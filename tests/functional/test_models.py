@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from memoir import wiring
 from memoir.adapters.aws import make_client
 from memoir.adapters.bedrock_model import BedrockModel
 from memoir.adapters.openai_model import MAX_ANSWER_BYTES, OpenAiModel
@@ -163,7 +164,12 @@ def bedrock(server: ModelServer, *, timeout_seconds: float = 2) -> BedrockModel:
     client = make_client(
         "bedrock-runtime", endpoint_url=server.url, read_timeout_seconds=timeout_seconds, sends=1
     )
-    return BedrockModel(client=client, model_id="anthropic.claude-x-v1:0", timeout_ms=2_000, temperature=0.3)
+    return BedrockModel(
+        client=client,
+        model_id="anthropic.claude-x-v1:0",
+        timeout_ms=int(timeout_seconds * 1000),
+        temperature=0.3,
+    )
 
 
 @pytest.mark.usefixtures("aws_environment")
@@ -219,48 +225,56 @@ def test_the_extractive_writer_needs_no_model_and_says_so() -> None:
 
 @pytest.mark.filterwarnings("ignore:MEMOIR_MODEL_URL is plain http")
 @pytest.mark.parametrize(
-    ("environment", "kind"),
+    ("environment", "generator"),
     [
-        ({}, type(None)),
-        ({"MEMOIR_MODEL": "bedrock:some.model"}, BedrockModel),
-        ({"MEMOIR_MODEL": "openai:gpt", "MEMOIR_MODEL_URL": "http://127.0.0.1:1/v1"}, OpenAiModel),
+        ({}, "extractive"),
+        ({"MEMOIR_MODEL": "bedrock:some.model", "MEMOIR_ENDPOINT_URL": "{server}"}, "bedrock:some.model"),
+        ({"MEMOIR_MODEL": "openai:m", "MEMOIR_MODEL_URL": "{server}/v1"}, "openai:m"),
     ],
 )
 def test_choosing_a_model_is_configuration(
-    wired: Any, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], kind: type
+    wired: Any,
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    generator: str,
 ) -> None:
-    from memoir import wiring
-
     for name, value in environment.items():
-        monkeypatch.setenv(name, value)
+        monkeypatch.setenv(name, value.format(server=server.url))
     wiring.settings.cache_clear()
-    assert isinstance(wiring.language_model(), kind)
+    server.script = [Reply(converse(good(20)) if "bedrock" in generator else completion(good(20)))]
+    assert wiring.diary_writer()(job()).generator == generator
+    assert len(server.requests) == (generator != "extractive")
 
 
-def test_a_key_is_read_from_secrets_manager_once_in_five_minutes_and_trimmed(
+def test_a_key_is_read_from_secrets_manager_when_it_is_needed_and_kept(wired: Any) -> None:
+    secrets = make_client("secretsmanager", endpoint_url=None)
+    arn = secrets.create_secret(Name="key", SecretString=" the-key\n")["ARN"]
+    secret = wiring.secret(arn)
+    secrets.put_secret_value(SecretId=arn, SecretString="the-newer-key\n")
+    assert secret() == "the-newer-key"
+    secrets.put_secret_value(SecretId=arn, SecretString="other")
+    assert wiring.secret(arn)() == "the-newer-key"
+    assert wiring.secret("")() is None
+
+
+def test_a_key_that_cannot_be_read_is_no_key(wired: Any) -> None:
+    with pytest.raises(StoreUnavailable):
+        wiring.secret("arn:aws:secretsmanager:us-east-1:123456789012:secret:none")()
+
+
+def test_a_key_that_was_rotated_is_used_five_minutes_later(
     wired: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memoir import wiring
-
     now = [1_000.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     secrets = make_client("secretsmanager", endpoint_url=None)
-    arn = secrets.create_secret(Name="key", SecretString="the-key\n")["ARN"]
+    arn = secrets.create_secret(Name="key", SecretString="old")["ARN"]
     key = wiring.secret(arn)
-    assert key() == "the-key"
-    secrets.put_secret_value(SecretId=arn, SecretString=" rotated ")
-    assert key() == "the-key"
+    assert key() == "old"
+    secrets.put_secret_value(SecretId=arn, SecretString="rotated")
     now[0] += 301
     assert key() == "rotated"
     secrets.delete_secret(SecretId=arn, ForceDeleteWithoutRecovery=True)
     now[0] += 301
     assert key() == "rotated"  # Secrets Manager does not answer: the last one may still do
-    assert wiring.secret("")() is None
-
-
-def test_a_key_that_cannot_be_read_is_trouble_of_the_store(wired: Any) -> None:
-    from memoir import wiring
-
-    missing = "arn:aws:secretsmanager:us-east-1:123456789012:secret:none"
-    with pytest.raises(StoreUnavailable):
-        wiring.secret(missing)()
