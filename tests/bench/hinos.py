@@ -46,16 +46,20 @@ def main() -> None:
 
 
 def _proxy(url: str) -> Any:
-    os.environ |= {"HINOS_MEMORY_URL": url, "MEMOIR_TABLE_NAME": "t"}
+    os.environ |= {"HINOS_MEMORY_URL": url, "MEMOIR_TABLE_NAME": "t", "AWS_DEFAULT_REGION": "us-east-1"}
     from functions.hinos import app
     from memoir import wiring
     from memoir.adapters.hinos_http import HinosHttp
+    from memoir.usecases.engine import Engine
     from memoir.usecases.hinos import HinosPorts
 
     class Claims:
         """Keeps nothing."""
 
-        def keep(self, *_: Any, **__: Any) -> None:
+        def read(self, *_: Any) -> dict[Any, Any]:
+            return {}
+
+        def write(self, *_: Any) -> None:
             return None
 
     class Events:
@@ -65,10 +69,11 @@ def _proxy(url: str) -> Any:
             return None
 
     ports = HinosPorts(
+        engine=Engine(records=Claims(), clock=time.time, receipt_days=30),  # type: ignore[arg-type]
         hinos=HinosHttp(base_url=url, timeout_ms=10_000),
-        claims=Claims(),  # type: ignore[arg-type]
         events=Events(),
-        clock=time.time,
+        memory_ingest="best_effort",
+        sleep=time.sleep,
     )
     wiring.hinos = lambda: ports  # type: ignore[assignment]
     warnings.simplefilter("ignore")

@@ -1,20 +1,20 @@
 """How many requests to the store an answer costs, counted under botocore."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
-from memoir.adapters.document_store import DynamoDbDocumentStore
-
+from memoir.adapters.record_store import DynamoDbRecords
 from memoir.domain.json_document import json_document
 from memoir.domain.revision import Revision
 from memoir.domain.scope import Scope
-from memoir.domain.write_token import random_token
 from memoir.errors import RevisionConflict
-from memoir.ports import DocumentKey
+from memoir.usecases.documents import memory_key, read_json_document, replace_json_document
+from memoir.usecases.engine import Engine
 from tests.bench.client import local_client
 from tests.tables import TABLE_NAME
 
-KEY = DocumentKey(scope=Scope(product="p", user="u", conversation="c"), kind="memory")
+KEY = memory_key(Scope(product="p", user="u", conversation="c"))
 
 
 def main() -> None:
@@ -26,7 +26,8 @@ def main() -> None:
 
 
 def _count(client: Any) -> None:
-    store = DynamoDbDocumentStore(client=client, table_name=TABLE_NAME)
+    records = DynamoDbRecords(client=client, table_name=TABLE_NAME)
+    engine = Engine(records=records, clock=time.time, receipt_days=30)
     sends: list[Any] = []
     client.meta.events.register("before-send.dynamodb", lambda request, **_: sends.append(request))
 
@@ -40,14 +41,12 @@ def _count(client: Any) -> None:
 
     def put(expected: int) -> Callable[[], object]:
         document = json_document({"a": 1}, name="memory")
-        return lambda: store.replace(
-            KEY, expected=Revision(expected), document=document, token=random_token()
-        )
+        return lambda: replace_json_document(engine, KEY, expected=Revision(expected), document=document)
 
     counted("PUT, the first", put(0))
     counted("PUT", put(1))
     counted("PUT", put(1))
-    counted("GET", lambda: store.read(KEY))
+    counted("GET", lambda: read_json_document(engine, KEY))
 
 
 if __name__ == "__main__":

@@ -69,30 +69,29 @@ def _call(handler: Any, prepare: Callable[[], None], event: dict[str, Any]) -> C
 def _ours() -> tuple[Any, Callable[[Any], Callable[[], None]]]:
     from functions.memory import app
     from memoir import wiring
-    from memoir.domain.json_document import JsonDocument
-    from memoir.domain.revision import Revision
-    from memoir.ports import StoredDocument
+    from memoir.ports.records import Record, RecordKey
+    from memoir.usecases.engine import Engine
 
     class Store:
         """One document that is always at revision 1."""
 
-        stored: StoredDocument
+        record: Record
 
-        def read(self, key: Any) -> StoredDocument:
-            return self.stored
+        def read(self, *keys: RecordKey) -> dict[RecordKey, Record]:
+            return dict.fromkeys(keys, self.record)
 
-        def replace(self, key: Any, *, expected: Revision, document: JsonDocument, token: Any) -> Revision:
-            return Revision(expected + 1)
+        def write(self, *writes: Any) -> None:
+            return None
 
     store = Store()
-    wiring.documents = lambda: store  # type: ignore[assignment]
+    engine = Engine(records=store, clock=time.time, receipt_days=30)  # type: ignore[arg-type]
+    wiring.engine = lambda: engine  # type: ignore[assignment]
 
     def prepare(value: Any) -> Callable[[], None]:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        document = JsonDocument(text=text, value=value, size_bytes=len(text.encode()))
 
         def reset() -> None:
-            store.stored = StoredDocument(revision=Revision(1), document=document)
+            store.record = Record(facts={"revision": 1}, body=text)
 
         return reset
 

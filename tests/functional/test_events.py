@@ -28,6 +28,18 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("11-get-forbidden-user", 403, "forbidden"),
         ("12-get-bad-id", 400, "conversation_id_invalid"),
     ],
+    "conversations": [("get", 200, None), ("get-bad-before", 400, "before_invalid")],
+    "scenarios": [
+        ("01-get-default", 200, None),
+        ("02-get-unknown", 404, "scenario_unknown"),
+        ("03-put-not-admin", 403, "forbidden"),
+        ("04-put", 200, None),
+        ("05-put-bad", 422, "scenario_invalid"),
+        ("06-get", 200, None),
+        ("07-list", 200, None),
+        ("08-delete", 200, None),
+        ("09-get-deleted", 404, "scenario_unknown"),
+    ],
     "profile": [("01-get-none", 200, None), ("02-put-first", 200, None), ("03-get", 200, None)],
     "health": [("get", 200, None), ("no-such-route", 404, "not_found")],
     "turns": [
@@ -38,12 +50,6 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("05-accept", 202, None),
         ("06-get", 200, None),
         ("07-post-bad", 400, "request_invalid"),
-    ],
-    "conversations": [("get", 200, None), ("get-bad-before", 400, "before_invalid")],
-    "scenarios": [
-        ("01-get-all", 200, None),
-        ("02-get-default", 200, None),
-        ("03-get-unknown", 404, "scenario_unknown"),
     ],
     "receipts": [("get", 200, None), ("get-bad-limit", 400, "limit_invalid")],
     "table": [

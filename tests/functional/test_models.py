@@ -261,3 +261,20 @@ def test_a_key_is_read_from_secrets_manager_when_it_is_needed_and_kept(wired: An
 def test_a_key_that_cannot_be_read_is_no_key(wired: Any) -> None:
     with pytest.raises(StoreUnavailable):
         wiring.secret("arn:aws:secretsmanager:us-east-1:123456789012:secret:none")()
+
+
+def test_a_key_that_was_rotated_is_used_five_minutes_later(
+    wired: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1_000.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    secrets = make_client("secretsmanager", endpoint_url=None)
+    arn = secrets.create_secret(Name="key", SecretString="old")["ARN"]
+    key = wiring.secret(arn)
+    assert key() == "old"
+    secrets.put_secret_value(SecretId=arn, SecretString="rotated")
+    now[0] += 301
+    assert key() == "rotated"
+    secrets.delete_secret(SecretId=arn, ForceDeleteWithoutRecovery=True)
+    now[0] += 301
+    assert key() == "rotated"  # Secrets Manager does not answer: the last one may still do

@@ -6,7 +6,7 @@ from memoir.adapters.aws import make_client
 from memoir.adapters.bedrock_model import BedrockModel
 from memoir.domain.diary.answer.judgement import Outcome
 from memoir.domain.language_model import FinishReason
-from memoir.usecases.ask_model import ask_model
+from memoir.usecases.ask_model import ask_for_diary, model_writer
 from tests.functional.test_models import job
 from tests.localcloud.cloud import Stack
 
@@ -18,9 +18,8 @@ def test_an_answer_of_converse_is_read_and_prose_is_no_diary(stack: Stack) -> No
     client = make_client(
         "bedrock-runtime", endpoint_url=stack["endpointUrl"], read_timeout_seconds=10, sends=1
     )
-    asked = ask_model(
-        BedrockModel(client=client, model_id=MODEL, temperature=0.3), job(), sleep=lambda _: None
-    )
+    model = BedrockModel(client=client, model_id=MODEL, timeout_ms=10_000, temperature=0.3)
+    asked = ask_for_diary(model_writer(model), job(), sleep=lambda _: None)
     assert asked.answer is not None
     assert (asked.answer.generator, asked.answer.finish) == (f"bedrock:{MODEL}", FinishReason.STOP)
     assert asked.answer.text and asked.answer.input_tokens > 0 and asked.answer.output_tokens > 0

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memoir.errors import Problem
     from memoir.ports.doorbell import Doorbell
     from memoir.ports.events import EventBus
+    from memoir.ports.models import LanguageModel
     from memoir.usecases.ask_model import Writer
     from memoir.usecases.diary_job import DiaryPorts
     from memoir.usecases.documents import ScopedMemory
@@ -127,33 +128,35 @@ def hinos() -> "HinosPorts":
     )
 
 
-@cache
 def diary_writer() -> "Writer":
-    """Return what writes diaries, as the settings choose it."""
+    """Return what writes diaries: the model, or the writer that needs none."""
     from memoir.usecases.ask_model import extractive_writer, model_writer
 
+    model = language_model()
+    return model_writer(model) if model else extractive_writer
+
+
+@cache
+def language_model() -> "LanguageModel | None":
+    """Return the model that the settings choose, None for `extractive`."""
     provider, _, name = settings().model.partition(":")
     timeout_ms, temperature = settings().model_timeout_ms, settings().model_temperature
     if provider == "bedrock":
         from memoir.adapters.bedrock_model import BedrockModel
 
         bedrock = client("bedrock-runtime", read_timeout_seconds=timeout_ms / 1000, sends=1)
-        return model_writer(
-            BedrockModel(client=bedrock, model_id=name, timeout_ms=timeout_ms, temperature=temperature)
-        )
+        return BedrockModel(client=bedrock, model_id=name, timeout_ms=timeout_ms, temperature=temperature)
     if provider == "openai":
         from memoir.adapters.openai_model import OpenAiModel
 
-        return model_writer(
-            OpenAiModel(
-                base_url=settings().model_url,
-                model=name,
-                timeout_ms=timeout_ms,
-                temperature=temperature,
-                api_key=secret(settings().model_secret_arn),
-            )
+        return OpenAiModel(
+            base_url=settings().model_url,
+            model=name,
+            timeout_ms=timeout_ms,
+            temperature=temperature,
+            api_key=secret(settings().model_secret_arn),
         )
-    return extractive_writer
+    return None
 
 
 @cache
