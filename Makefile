@@ -34,7 +34,7 @@ demo: setup ## Bring the local stack up, show what the service promises, take it
 
 test: setup lint ## Check and test everything that this machine can
 	@echo "== tests"
-	@$(IN)python -m pytest
+	@$(IN)python -m pytest -n 2 --dist loadgroup
 
 local: setup ## Keep the local stack up until Ctrl-C; .local/stack.json says how to reach it
 	@$(IN)python -m tests.localcloud

@@ -13,6 +13,17 @@ from tests.dynamodb_local.server import NotHere, Server, start_server
 from tests.tables import TABLE_NAME, create_table
 
 
+# What builds, deploys and starts the one stack of this machine: in one process, while others test the rest.
+_ON_THE_STACK = ("tests/local/", "tests/docker/", "tests/build/test_layers.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep together what must not run side by side."""
+    for item in items:
+        if item.nodeid.startswith(_ON_THE_STACK):
+            item.add_marker(pytest.mark.xdist_group("stack"))
+
+
 @pytest.fixture
 def aws_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment in which no request can reach AWS with anybody's credentials."""

@@ -22,7 +22,7 @@ from tests.simulation.truth import check_ranges, outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore:HINOS_MEMORY_URL")
 
-HISTORIES = int(os.environ.get("MEMOIR_SIMULATED_HISTORIES", "600"))
+HISTORIES = int(os.environ.get("MEMOIR_SIMULATED_HISTORIES", "2000"))
 AT_RANDOM = bool(os.environ.get("MEMOIR_SIMULATED_AT_RANDOM"))
 ANY_RANGES = os.environ.get("MEMOIR_SIMULATED_RANGES") == "any"
 

@@ -161,12 +161,12 @@ def _accept(
     for _ in range(_TRIES):
         head, found = seen
         known = _known(found, scope, turn_id)
-        if known.superseded:
+        if known.superseded or known.position > head.last:
             raise RoundClosed(
                 turn_id=turn_id,
                 round=known.position.round,
                 last_round=head.last.round,
-                detail=f"a regenerated reply took round {known.position.round}",
+                detail=f"a regenerated reply took round {known.position.round}, or it was taken back",
             )
         if head.accepted_through >= known.position.round:
             return head
