@@ -12,7 +12,6 @@ from memoir.adapters.aws import make_client
 from tests.dynamodb_local.server import NotHere, Server, start_server
 from tests.tables import TABLE_NAME, create_table
 
-
 # What builds, deploys and starts the one stack of this machine: in one process, while others test the rest.
 _ON_THE_STACK = ("tests/local/", "tests/docker/", "tests/build/test_layers.py")
 
