@@ -70,12 +70,18 @@ def outcome(host: Host) -> dict[str, Any]:
 
 
 def _source_rounds(host: Host, entry: Any) -> list[int]:
-    """Return the rounds of its own range that an entry tells of; empty for the user's own text."""
+    """Return the rounds of its own range that an entry tells of; empty for the user's own text.
+
+    Where the user changed an entry, the next one was written from the old or the new summary, as the two
+    came; which rounds it tells, beside that it tells its own, follows from that and is no fault.
+    """
     if entry["edited"]:
         return []
     rounds = rounds_of_marks(host)
     told = [rounds[number] for number in _marks(entry["summary"]) if number in rounds]
-    return [number for number in told if entry["firstRound"] <= number <= entry["lastRound"]]
+    own = [number for number in told if entry["firstRound"] <= number <= entry["lastRound"]]
+    assert own, entry
+    return [] if host.truth.diary else own
 
 
 def rounds_of_marks(host: Host) -> dict[int, int]:
