@@ -1,4 +1,4 @@
-"""The diary's worker on real stores: when it calls a model, what it stores, and what every fault leaves."""
+"""The diary's worker over a store in memory, and what it asks of DynamoDB: when it calls a model, what it stores, and what every fault leaves."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,12 @@ MONTH = 31 * 86_400
 
 
 @pytest.fixture
-def conversation(moto_client: Any) -> Conversation:
+def conversation() -> Conversation:
+    return Conversation()
+
+
+@pytest.fixture
+def on_moto(moto_client: Any) -> Conversation:
     return Conversation(moto_client)
 
 
@@ -39,15 +44,15 @@ def test_over_45_rounds_the_model_is_called_at_20_30_and_40(conversation: Conver
 
 
 def test_a_turn_below_the_threshold_is_one_read_and_one_write_of_cursor_and_receipt(
-    conversation: Conversation,
+    on_moto: Conversation,
 ) -> None:
-    rung = conversation.say(1)
-    conversation.requests.clear()
-    (receipt,) = conversation.write(rung)
-    assert conversation.requests == ["BatchGetItem", "TransactWriteItems"]
+    rung = on_moto.say(1)
+    on_moto.requests.clear()
+    (receipt,) = on_moto.write(rung)
+    assert on_moto.requests == ["BatchGetItem", "TransactWriteItems"]
     assert (receipt.outcome, receipt.reason, receipt.details) == ("skipped", "too_few_rounds", {"nextAt": 20})
-    assert conversation.model.jobs == []
-    assert conversation.entries() == []
+    assert on_moto.model.jobs == []
+    assert on_moto.entries() == []
 
 
 def test_a_worker_that_is_late_writes_the_ranges_of_one_that_is_not(conversation: Conversation) -> None:
@@ -57,11 +62,11 @@ def test_a_worker_that_is_late_writes_the_ranges_of_one_that_is_not(conversation
     assert conversation.ranges() == [(1, 20), (21, 30)]
 
 
-def test_recall_is_one_query_whatever_the_length(conversation: Conversation) -> None:
-    conversation.go_to(60)
-    conversation.requests.clear()
-    assert conversation.recall("max") == [20, 30, 40, 50, 60]
-    assert conversation.requests == ["Query"]
+def test_recall_is_one_query_whatever_the_length(on_moto: Conversation) -> None:
+    on_moto.go_to(60)
+    on_moto.requests.clear()
+    assert on_moto.recall("max") == [20, 30, 40, 50, 60]
+    assert on_moto.requests == ["Query"]
 
 
 def test_each_tier_recalls_its_number_oldest_first(conversation: Conversation) -> None:
@@ -190,11 +195,11 @@ def test_a_pause_that_is_too_long_is_a_failure(conversation: Conversation) -> No
     assert (conversation.pauses, len(conversation.model.jobs)) == ([], 1)
 
 
-def test_the_raw_answer_of_a_failure_is_kept_for_a_week_and_cut(conversation: Conversation) -> None:
-    conversation.model.script = ["不" * 30_000] * 2
-    conversation.go_to(20)
+def test_the_raw_answer_of_a_failure_is_kept_for_a_week_and_cut(on_moto: Conversation) -> None:
+    on_moto.model.script = ["不" * 30_000] * 2
+    on_moto.go_to(20)
     key = {"pk": {"S": "P#p#U#u#C#c"}, "sk": {"S": "F#diary#0000000020"}}
-    item = conversation.client.get_item(TableName=TABLE_NAME, Key=key)["Item"]
+    item = on_moto.client.get_item(TableName=TABLE_NAME, Key=key)["Item"]
     raw = unpack(item["body"])
     assert raw is not None
     assert MAX_RAW_BYTES - 3 <= len(raw.encode()) <= MAX_RAW_BYTES
@@ -324,8 +329,8 @@ def test_a_reroll_whose_message_was_lost_is_noticed_by_the_next_diary(conversati
     assert [entry.covered[-1].turn_id for entry in conversation.entries()] == ["t20b", "t30"]
 
 
-def test_a_user_who_has_no_diary_left_gets_one_when_the_month_changes(moto_client: Any) -> None:
-    conversation = Conversation(moto_client, monthly_quota=1)
+def test_a_user_who_has_no_diary_left_gets_one_when_the_month_changes() -> None:
+    conversation = Conversation(monthly_quota=1)
     conversation.go_to(20)
     assert conversation.go_to(30, first=21).reason == "quota_denied"
     assert conversation.ranges() == [(1, 20)]

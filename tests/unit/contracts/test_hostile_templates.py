@@ -154,15 +154,21 @@ def test_the_campaign_has_two_hundred_cases() -> None:
     "content", REFUSED, ids=lambda content: content[:24].encode("unicode_escape").decode()
 )
 def test_a_bomb_in_a_template_is_refused_with_its_place(content: str) -> None:
-    tracemalloc.start()
-    started = time.perf_counter()
     _, _, problems = compile_content(content[: 32 * KIB], ["memory"], path="/template")
-    print(f"{(time.perf_counter() - started) * 1000:.1f} ms")
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
     assert problems
     assert all(p["path"] == "/template" and p["line"] and p["column"] and p["code"] for p in problems)
-    assert peak <= MAX_PEAK_BYTES
+
+
+@pytest.mark.parametrize(
+    "content", REFUSED, ids=lambda content: content[:24].encode("unicode_escape").decode()
+)
+def test_a_bomb_in_a_template_takes_memory_in_proportion(content: str) -> None:
+    """Watching memory makes parsing ten times slower: a quarter of the largest template, of the bound too."""
+    tracemalloc.start()
+    compile_content(content[: 8 * KIB], ["memory"], path="/template")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak <= MAX_PEAK_BYTES // 4
 
 
 @pytest.mark.parametrize(("content", "values"), list(campaign()))
