@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 # Folders of botocore/data that are in use.
-SERVICES = frozenset({"dynamodb", "sns", "bedrock-runtime", "secretsmanager", "events"})
+SERVICES = frozenset({"dynamodb", "sns", "sqs", "bedrock-runtime", "secretsmanager", "events"})
 
 # In endpoints.json, names of services as endpoints know them.
-ENDPOINTS = frozenset({"dynamodb", "sns", "bedrock", "secretsmanager", "events"})
+ENDPOINTS = frozenset({"dynamodb", "sns", "sqs", "bedrock", "secretsmanager", "events"})
 
 # What adapters call. A model without the rest loads faster; calling one not listed fails at once.
 OPERATIONS = {
@@ -24,6 +24,7 @@ OPERATIONS = {
             "GetItem",
             "PutItem",
             "UpdateItem",
+            "DeleteItem",
             "Query",
             "BatchGetItem",
             "TransactWriteItems",

@@ -40,7 +40,7 @@ def test_the_wheels_are_for_python_3_13_on_arm64(built: Path) -> None:
 def test_the_sdk_knows_only_the_services_in_use(built: Path) -> None:
     data = built / "WheelsLayer" / "python" / "botocore" / "data"
     services = sorted(path.name for path in data.iterdir() if path.is_dir())
-    assert services == ["bedrock-runtime", "dynamodb", "events", "secretsmanager", "sns"]
+    assert services == ["bedrock-runtime", "dynamodb", "events", "secretsmanager", "sns", "sqs"]
 
 
 def test_the_package_layer_holds_the_package_and_nothing_else(built: Path) -> None:

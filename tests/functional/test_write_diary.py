@@ -1,4 +1,4 @@
-"""The diary's worker over a store in memory, and what it asks of DynamoDB: when it calls a model, what it stores, and what every fault leaves."""
+"""The diary's worker: when it calls a model, what it stores, and what every fault leaves."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -145,6 +145,19 @@ def test_what_waits_behind_a_failure_of_its_group_waits_as_long() -> None:
     assert queue.waits == {"1": 30, "2": 30}
 
 
+def test_a_wait_that_cannot_be_set_leaves_the_message_to_the_queue() -> None:
+    def broken(record: Any, seconds: int) -> None:
+        raise ZeroDivisionError
+
+    answer = serve_batch(
+        {"Records": [message("1", "a")]},
+        Worker(a=errors.RecordCorrupt(detail="broken")),
+        worker="table",
+        postpone=broken,
+    )
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "1"}]}
+
+
 def test_what_nobody_can_mend_in_process_is_not_tried_again() -> None:
     worker = Passing(errors.RecordCorrupt(detail="broken"), 1)
     assert Queue().serve(worker, message("1", "a")) == ["1"]

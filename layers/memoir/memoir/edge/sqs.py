@@ -92,7 +92,10 @@ def serve_batch(
                 continue
             waits[group] = wait
         failures.append({"itemIdentifier": record["messageId"]})
-        postpone(record, waits[group])
+        try:
+            postpone(record, waits[group])
+        except Exception as error:  # then the queue's own visibility timeout decides
+            observe.crashed(error, request_id=str(record["messageId"]))
     return {"batchItemFailures": failures}
 
 
