@@ -60,6 +60,11 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("05-edits-conflict", 409, "revision_conflict"),
         ("06-put-bad", 400, "table_invalid"),
     ],
+    "context": [
+        ("post", 200, None),
+        ("post-unknown-scenario", 404, "scenario_unknown"),
+        ("post-bad", 400, "number_invalid"),
+    ],
     # No Hinos is configured here; the proxy's own tests bring one.
     "hinos": [
         ("01-prepare", 503, "hinos_not_configured"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memoir.ports.events import EventBus
     from memoir.ports.models import LanguageModel
     from memoir.usecases.ask_model import Writer
+    from memoir.usecases.context import Contexts
     from memoir.usecases.diary_job import DiaryPorts
     from memoir.usecases.documents import ScopedMemory
     from memoir.usecases.engine import Engine
@@ -60,6 +61,14 @@ def engine() -> "Engine":
 
     records = DynamoDbRecords(client=dynamodb(), table_name=settings().table_name)
     return Engine(records=records, clock=time.time, receipt_days=settings().receipt_days)
+
+
+@cache
+def contexts() -> "Contexts":
+    """Return what answers context calls."""
+    from memoir.usecases.context import Contexts
+
+    return Contexts(engine(), default=default_scenario())
 
 
 @cache

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from memoir.contracts.context import check_values, read_post_context
+from memoir.contracts.context import read_post_context
 from memoir.domain.context.history import HistoryMessage
+from memoir.domain.context.request import check_values
 from memoir.domain.scenario import DEFAULT
 from memoir.errors import LimitExceeded, MemoirError, RequestInvalid, TooLarge
 

@@ -12,6 +12,7 @@ from memoir.domain.clock import utc_text
 from memoir.domain.json_document import JsonDocument
 
 if TYPE_CHECKING:
+    from memoir.domain.context.answer import AnsweredContext
     from memoir.domain.hinos import Committed, PreparedMemory
     from memoir.domain.memory import MemoryRecord
     from memoir.domain.receipt import Receipt
@@ -34,7 +35,7 @@ class Answer:
     `event`: in place of the route's own.
     """
 
-    body: Mapping[str, Any]
+    body: Mapping[str, Any] | Spliced
     etag: str | None = None
     next_place: str | None = None
     status: int = 200
@@ -260,6 +261,19 @@ def scenarios_answer(page: tuple[tuple[tuple[str, int, str], ...], str | None]) 
         ]
     }
     return Answer(body=body, next_place=following, facts={"scenarios": len(listed)})
+
+
+def context_answer(answered: "AnsweredContext") -> Answer:
+    """Return a context, as its text is."""
+    context = answered.context
+    facts = {
+        "tokens": context.tokens,
+        "referenced": len(context.referenced),
+        "unreferenced": len(context.unreferenced),
+        "missing": len(context.missing),
+        "cut": len(context.cut_sources),
+    }
+    return Answer(body=Spliced(answered.text), facts=facts)
 
 
 def prepared_answer(prepared: "PreparedMemory") -> Answer:

@@ -1,24 +1,21 @@
 """`POST /v1/conversations/{id}/context`: who asks, for whom, with which history and how much room."""
 
 import json
-from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from pydantic import ConfigDict, Field
 
 from memoir.contracts.validation import Contract, read_contract
 from memoir.domain.context.history import HistoryMessage
+from memoir.domain.context.request import ContextRequest, SuppliedHinos
 from memoir.domain.context.source import Audience
 from memoir.domain.hinos import MAX_CLAIM_ID_CHARACTERS
 from memoir.domain.json_document import MAX_DOCUMENT_BYTES
-from memoir.domain.scenario.scenario import Scenario
-from memoir.domain.scenario.variables import GIVEN_VALUES
 from memoir.domain.scope import check_opaque_id
 from memoir.domain.tokens.estimate import check_tokenizer
 from memoir.errors import LimitExceeded, RequestInvalid, TooLarge
 from memoir.strict_json import read_json
 
-MAX_CONTEXT_BODY_BYTES = 4 * 1024 * 1024
 MAX_HISTORY_MESSAGES = 2_000
 MAX_HISTORY_BYTES = 1024 * 1024
 MAX_HISTORY_TURNS = 200
@@ -60,31 +57,7 @@ class _PostContext(Contract):
     hinos: _Hinos | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class SuppliedHinos:
-    """What the host brings of Hinos: a prepared memory, or the wish that it be prepared now."""
-
-    claim_id: str | None = None
-    memory: str | None = None
-    prepare: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class PostContext:
-    """A checked request for a context. `history_turns`: so many stored turns are it."""
-
-    scenario_id: str | None = None
-    audience: Audience = DEFAULT_AUDIENCE
-    subscription_category: str | None = None
-    values: dict[str, str] = field(default_factory=dict)
-    history: tuple[HistoryMessage, ...] = ()
-    history_turns: int | None = None
-    token_budget: int | None = None
-    tokenizer: str | None = None
-    hinos: SuppliedHinos | None = None
-
-
-def read_post_context(body: bytes) -> PostContext:
+def read_post_context(body: bytes) -> ContextRequest:
     """Return the request that *body* is.
 
     Raises JsonMalformed, RequestInvalid, LimitExceeded, TooLarge, each naming the place.
@@ -93,7 +66,7 @@ def read_post_context(body: bytes) -> PostContext:
     request = read_contract(_PostContext, _with_whole_history(value))
     _check_values(request.values, request.audience)
     turns = request.history.turns if isinstance(request.history, _Turns) else None
-    return PostContext(
+    return ContextRequest(
         scenario_id=_identifier(request.scenario_id, "/scenarioId"),
         audience=request.audience,
         subscription_category=_identifier(request.subscription_category, "/subscriptionCategory"),
@@ -104,18 +77,6 @@ def read_post_context(body: bytes) -> PostContext:
         tokenizer=request.tokenizer and check_tokenizer(request.tokenizer, path="/tokenizer"),
         hinos=None if request.hinos is None else _hinos(request.hinos),
     )
-
-
-def check_values(request: PostContext, scenario: Scenario) -> None:
-    """Check that the request gives only values that *scenario* knows. Raises RequestInvalid."""
-    known = {*scenario.values, *GIVEN_VALUES}
-    for name in request.values:
-        if name not in known:
-            raise RequestInvalid(
-                code="value_unknown",
-                path=f"/values/{name}",
-                detail=f"/values/{name}: no value of the scenario; there are {', '.join(sorted(known))}",
-            )
 
 
 def _with_whole_history(value: Any) -> Any:

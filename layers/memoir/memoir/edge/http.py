@@ -173,9 +173,9 @@ def _response(request: Request, route: Route, answer: Answer, facts: Mapping[str
     told = {**facts, **answer.facts}
     if answer.etag and request.route_key.startswith("GET ") and request.has(answer.etag):
         return Response(status=304, body="", headers=headers, event=event, facts=told)
-    body = dict(answer.body)
-    if answer.next_place is not None:
-        body["next"] = next_page(answer.next_place)
+    body = answer.body
+    if answer.next_place is not None and not isinstance(body, Spliced):
+        body = {**body, "next": next_page(answer.next_place)}
     return Response(status=answer.status, body=as_json(body), headers=headers, event=event, facts=told)
 
 

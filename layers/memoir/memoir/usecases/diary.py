@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memoir.domain.diary.due.plan import next_round_at
-from memoir.domain.diary.due.policy import node_policy
 from memoir.domain.diary.due.tiers import tier_of
 from memoir.domain.diary.prompt.rounds import RoundRange
 from memoir.domain.diary.record.agent_ref import AgentRef, canonical_agent_ref
@@ -22,7 +21,7 @@ from memoir.domain.diary.record.recall import DiaryRecall, recall_diary, recalle
 from memoir.domain.diary.record.staleness import edited_entry
 from memoir.domain.page import PageRoom
 from memoir.domain.revision import Revision
-from memoir.domain.scenario import Scenario, find_scenario
+from memoir.domain.scenario import DEFAULT, Scenario, find_scenario
 from memoir.domain.scope import Scope
 from memoir.domain.write_token import WriteToken, random_token
 from memoir.errors import NotFound, RecordCorrupt, RevisionConflict
@@ -64,9 +63,11 @@ def diary_agent(scenario: Scenario) -> AgentRef:
     return canonical_agent_ref(source.agent_ref)
 
 
-def recall(engine: Engine, *, scope: Scope, subscription_category: str | None) -> DiaryRecall:
+def recall(
+    engine: Engine, *, scope: Scope, subscription_category: str | None, scenario: Scenario = DEFAULT
+) -> DiaryRecall:
     """Return what the next turn gets back of the diary. One read, whatever the length of the conversation."""
-    agent, policy = diary_agent(find_scenario(None)), node_policy()
+    agent, policy = diary_agent(scenario), scenario.diary.policy
     wanted = recalled_count(subscription_category, counts=policy.recalled_summaries)
     head = DiaryHead()
     entries: list[DiaryEntry] = []

@@ -1,6 +1,7 @@
 """A context as the API answers it."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from memoir.domain.context.build import Context
@@ -8,6 +9,14 @@ from memoir.domain.context.history import HistoryMessage
 from memoir.domain.context.source import Missing
 from memoir.domain.context.telling import Advice
 from memoir.domain.template.values import JsonText
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnsweredContext:
+    """A context and the text that answers it."""
+
+    context: Context
+    text: str
 
 
 def context_answer(context: Context, *, generation: int, manifest: str) -> str:

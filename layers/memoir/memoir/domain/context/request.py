@@ -1,0 +1,45 @@
+"""What a host asks of a context: for whom, with which history, and within how much room."""
+
+from dataclasses import dataclass, field
+
+from memoir.domain.context.history import HistoryMessage
+from memoir.domain.context.source import Audience
+from memoir.domain.scenario.scenario import Scenario
+from memoir.domain.scenario.variables import GIVEN_VALUES
+from memoir.errors import RequestInvalid
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuppliedHinos:
+    """What the host brings of Hinos: a prepared memory, or the wish that it be prepared now."""
+
+    claim_id: str | None = None
+    memory: str | None = None
+    prepare: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextRequest:
+    """A checked request for a context. `history_turns`: so many stored turns are it."""
+
+    scenario_id: str | None = None
+    audience: Audience = "actor"
+    subscription_category: str | None = None
+    values: dict[str, str] = field(default_factory=dict)
+    history: tuple[HistoryMessage, ...] = ()
+    history_turns: int | None = None
+    token_budget: int | None = None
+    tokenizer: str | None = None
+    hinos: SuppliedHinos | None = None
+
+
+def check_values(request: ContextRequest, scenario: Scenario) -> None:
+    """Check that the request gives only values that *scenario* knows. Raises RequestInvalid."""
+    known = {*scenario.values, *GIVEN_VALUES}
+    for name in request.values:
+        if name not in known:
+            raise RequestInvalid(
+                code="value_unknown",
+                path=f"/values/{name}",
+                detail=f"/values/{name}: no value of the scenario; there are {', '.join(sorted(known))}",
+            )

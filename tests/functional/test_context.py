@@ -1,0 +1,255 @@
+"""POST …/context by the real handlers on moto: what the next turn gets of what was written before it."""
+
+from typing import Any
+
+import pytest
+
+from memoir import wiring
+from memoir.domain.diary.prompt.rounds import RoundRange
+from memoir.domain.diary.record.agent_ref import AgentRef
+from memoir.domain.diary.record.entry import written_by_user
+from memoir.domain.diary.record.staleness import edited_entry
+from memoir.domain.scope import Scope
+from memoir.records.diary import entry_write
+from tests.handlers import HOST, call
+from tests.tables import TABLE_NAME
+
+SCOPE = Scope(product="p", user="u", conversation="c1")
+ADMIN = {**HOST, "scope": f"{HOST['scope']} memory/admin"}
+ASKED = [{"role": "user", "content": "去哪？"}]
+PRINTED_MEMORY = {"role": "system", "content": "{{ memory }}"}
+
+
+@pytest.fixture(autouse=True)
+def client(wired: Any) -> Any:
+    return wired
+
+
+def context(**body: Any) -> Any:
+    answer = call("POST …/context", {"history": ASKED, **body})
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+def said(answer: Any) -> str:
+    """Return all that stands in the messages of *answer*."""
+    return "\n".join(message["content"] for message in answer["messages"])
+
+
+def save(name: str, *, revision: int = 0, **members: Any) -> None:
+    body = {"expectedRevision": revision, "scenario": members}
+    answer = call("PUT /v1/scenarios/{scenarioId}", body, path={"scenarioId": name}, claims=ADMIN, user=None)
+    assert answer.status == 200, answer.text
+
+
+def sheet(place: str) -> Any:
+    return {"sheets": [{"name": "事", "columns": ["地"], "rows": [[place]]}]}
+
+
+def put_table(place: str, *, revision: int) -> None:
+    assert call("PUT …/table", {"expectedRevision": revision, "table": sheet(place)}).status == 200
+
+
+def put_memory(memory: Any, *, revision: int = 0) -> None:
+    assert call("PUT …/memory", {"expectedRevision": revision, "memory": memory}).status == 200
+
+
+def put_diary(summary: str, *, first: int = 1, last: int = 10) -> None:
+    entry = written_by_user(RoundRange(first=first, last=last), created_at_ms=0)
+    entry = edited_entry(entry, summary=summary, diary="")
+    wiring.engine().records.write(entry_write(SCOPE, AgentRef("diary"), entry))
+
+
+def test_nothing_yet_is_told_and_the_history_stays() -> None:
+    answer = context()
+    assert answer["messages"] == [{"role": "user", "content": "去哪？"}]
+    assert answer["variables"] == answer["revisions"] == {}
+    assert {one["source"]: one["reason"] for one in answer["missing"]} == {
+        "memory": "empty",
+        "memoryTable": "empty",
+        "compassMemory": "not_due",
+    }
+    assert all(one["nextAt"] == 20 for one in answer["missing"] if one["reason"] == "not_due")
+
+
+def test_each_write_of_a_memory_is_in_the_messages_of_the_next_context() -> None:
+    for revision in range(100):
+        put_memory({"place": f"place-{revision}"}, revision=revision)
+        answer = context()
+        assert f'"place-{revision}"' in said(answer)
+        assert answer["revisions"]["memory"] == revision + 1
+        assert "memory" in answer["referenced"]
+
+
+def test_each_write_of_a_table_is_in_the_messages_of_the_next_context() -> None:
+    for revision in range(100):
+        put_table(f"place-{revision}", revision=revision)
+        answer = context()
+        assert f"place-{revision}" in said(answer)
+        assert answer["revisions"]["memoryTable"] == revision + 1
+
+
+def test_each_write_of_a_profile_is_in_the_messages_of_the_next_context() -> None:
+    template = {"messages": [{"role": "system", "content": "{{ personalization.name }}"}, {"history": True}]}
+    save("axon", memoryRuntime="personalization", memorySources=[], template=template)
+    for revision in range(100):
+        body = {"expectedRevision": revision, "profile": {"name": f"name-{revision}"}}
+        assert call("PUT /v1/profile", body).status == 200
+        assert f"name-{revision}" in said(context(scenarioId="axon"))
+
+
+def test_each_diary_is_in_the_messages_of_the_next_context() -> None:
+    for number in range(100):
+        put_diary(f"summary-{number}", first=10 * number + 1, last=10 * number + 10)
+        answer = context()
+        assert f"summary-{number}" in said(answer)
+        assert "compassMemory" in answer["referenced"]
+
+
+def test_the_subscription_category_says_how_many_summaries() -> None:
+    for number in range(4):
+        put_diary(f"summary-{number}", first=10 * number + 1, last=10 * number + 10)
+    told = {
+        category: said(context(subscriptionCategory=category)).count("summary-")
+        for category in ("default", "plus", "ultra", "max", "nobody-knows")
+    }
+    assert told == {"default": 1, "plus": 2, "ultra": 3, "max": 4, "nobody-knows": 1}
+
+
+def test_numbers_of_a_memory_come_as_they_were_written() -> None:
+    text = '{"expectedRevision":0,"memory":{"n":12345678901234567890.10}}'
+    assert call("PUT …/memory", text).status == 200
+    answer = call("POST …/context", {})
+    assert '"variables":{"memory":{"n":12345678901234567890.10}}' in answer.text
+    assert "12345678901234567890.10" in answer.json["messages"][0]["content"]
+
+
+def test_what_a_scenario_does_not_name_is_neither_read_nor_told(client: Any) -> None:
+    put_memory({"secret": "word"})
+    put_table("harbour", revision=0)
+    sources = [{"id": "t", "agentRef": "memory-table", "variable": "memoryTable"}]
+    template = {"messages": [{"role": "system", "content": "{{ memoryTable }}"}]}
+    save("tables", memoryRuntime="axon_go", memorySources=sources, template=template)
+    context(scenarioId="tables")
+    asked: list[Any] = []
+    client.meta.events.register(
+        "before-parameter-build.dynamodb", lambda params, model, **_: asked.append((model.name, params))
+    )
+    answer = context(scenarioId="tables")
+    assert list(answer["variables"]) == ["memoryTable"]
+    assert "harbour" in said(answer)
+    assert [name for name, _ in asked] == ["BatchGetItem"]
+    keys = [key["sk"]["S"] for key in asked[0][1]["RequestItems"][TABLE_NAME]["Keys"]]
+    assert "D#table" in keys and not {"D#memory", "D#profile"} & set(keys)
+
+
+def test_a_scenario_that_names_more_than_before_is_read_whole() -> None:
+    put_memory({"a": "first"})
+    put_table("harbour", revision=0)
+    sources = [{"id": "t", "agentRef": "memory-table", "variable": "memoryTable"}]
+    save("inn", memoryRuntime="axon_go", memorySources=sources)
+    assert list(context(scenarioId="inn")["variables"]) == ["memoryTable"]
+    save("inn", revision=1, memoryRuntime="axon_go", memorySources=sources, documents=["memory"])
+    assert list(context(scenarioId="inn")["variables"]) == ["memoryTable", "memory"]
+
+
+def test_a_source_that_the_template_does_not_print_is_told() -> None:
+    put_memory({"a": "first"})
+    template = {"messages": [{"role": "system", "content": "Be kind."}, {"history": True}]}
+    save("mute", memoryRuntime="axon_go", memorySources=[], documents=["memory"], template=template)
+    answer = context(scenarioId="mute")
+    assert answer["unreferenced"] == ["memory"]
+    assert answer["referenced"] == []
+    assert any(advice.get("variable") == "memory" for advice in answer["warnings"])
+
+
+def break_record(client: Any, sk: str) -> None:
+    (item,) = (one for one in client.scan(TableName=TABLE_NAME)["Items"] if one["sk"]["S"] == sk)
+    client.put_item(TableName=TABLE_NAME, Item={**item, "revision": {"N": "-1"}})
+
+
+def test_a_source_that_cannot_be_read_is_told_and_hides_no_other(client: Any) -> None:
+    put_memory({"a": "first"})
+    put_table("harbour", revision=0)
+    break_record(client, "D#memory")
+    answer = context()
+    assert {"source": "memory", "reason": "corrupt"} in answer["missing"]
+    assert "harbour" in said(answer)
+
+
+def test_a_scenario_may_want_to_fail_where_a_source_cannot_be_read(client: Any) -> None:
+    put_memory({"a": "first"})
+    save("strict", memoryRuntime="axon_go", memorySources=[], documents=["memory"], onMissing="fail")
+    assert list(context(scenarioId="strict")["variables"]) == ["memory"]
+    break_record(client, "D#memory")
+    answer = call("POST …/context", {"scenarioId": "strict"})
+    assert (answer.status, answer.code) == (500, "record_corrupt")
+
+
+def test_stored_turns_are_a_history_oldest_first_with_the_newest_version_of_each() -> None:
+    for number in (1, 2, 3):
+        turn = {"turnId": f"t{number}", "user": {"text": f"q{number}"}, "assistant": {"text": f"a{number}"}}
+        assert call("POST …/turns", turn).status == 202
+    again = {"turnId": "t3b", "user": {"text": "q3"}, "assistant": {"text": "a3b"}, "replaces": "t3"}
+    assert call("POST …/turns", again).status == 202
+    answer = context(history={"turns": 2})
+    assert [(one["content"], one["turnId"]) for one in answer["messages"]] == [
+        ("q2", "t2"),
+        ("a2", "t2"),
+        ("q3", "t3b"),
+        ("a3b", "t3b"),
+    ]
+    assert context(history={"turns": 0})["messages"] == []
+
+
+def test_old_history_is_left_out_first_to_keep_the_budget() -> None:
+    put_memory({"a": "first"})
+    long = [{"role": "user", "content": "word " * 400}, {"role": "assistant", "content": "yes"}]
+    answer = context(history=[*long, *ASKED], tokenBudget=200)
+    assert answer["cut"][0]["history"] is True
+    assert "first" in said(answer) and "word" not in said(answer)
+    assert answer["tokens"]["total"] <= answer["tokens"]["limit"] == 200
+
+
+def test_a_prepared_memory_of_hinos_is_put_in() -> None:
+    sources = [{"id": "h", "agentRef": "hinos", "variable": "hinosMemory"}]
+    template = {"messages": [{"role": "system", "content": "{{ hinosMemory }}"}, {"history": True}]}
+    save("hinos", memoryRuntime="hinos", memorySources=sources, template=template)
+    given = context(scenarioId="hinos", hinos={"claim_id": "1", "memory": "she likes tea"})
+    assert "she likes tea" in said(given)
+    assert context(scenarioId="hinos")["missing"] == [{"source": "hinosMemory", "reason": "not_supplied"}]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"scenarioId": "nobody-knows"}, 404, "scenario_unknown"),
+        ({"values": {"weather": "rain"}}, 400, "value_unknown"),
+        ({"tokenBudget": 1, "history": ASKED}, 422, "budget_too_small"),
+        ({"hinos": {"prepare": True}}, 400, "prepare_not_supported"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(body: Any, status: int, code: str) -> None:
+    answer = call("POST …/context", body)
+    assert (answer.status, answer.code) == (status, code)
+
+
+def test_an_if_match_has_no_meaning_here() -> None:
+    answer = call("POST …/context", {}, if_match='"1"')
+    assert (answer.status, answer.code) == (400, "header_not_supported")
+
+
+def test_another_user_sees_none_of_it() -> None:
+    put_memory({"secret": "word"})
+    put_diary("summary")
+    answer = call("POST …/context", {"history": ASKED}, user="other")
+    assert answer.json["variables"] == {}
+
+
+def test_a_context_of_many_long_texts_is_refused_where_it_has_no_room_in_an_answer() -> None:
+    put_memory({"a": "\u0001" * 10_000})
+    template = {"messages": [PRINTED_MEMORY] * 12 + [{"history": True}]}
+    save("often", memoryRuntime="axon_go", memorySources=[], documents=["memory"], template=template)
+    history = [{"role": "user", "content": "\u0001" * 690_000}]
+    answer = call("POST …/context", {"scenarioId": "often", "history": history})
+    assert (answer.status, answer.code) == (413, "context_too_large")
