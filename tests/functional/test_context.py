@@ -17,7 +17,7 @@ from tests.tables import TABLE_NAME
 SCOPE = Scope(product="p", user="u", conversation="c1")
 ADMIN = {**HOST, "scope": f"{HOST['scope']} memory/admin"}
 ASKED = [{"role": "user", "content": "去哪？"}]
-PRINTED_MEMORY = {"role": "system", "content": "{{ memory }}"}
+PRINTED_PATH = {"role": "system", "content": "{{ memory.a }}"}
 
 
 @pytest.fixture(autouse=True)
@@ -248,7 +248,7 @@ def test_another_user_sees_none_of_it() -> None:
 
 def test_a_context_of_many_long_texts_is_refused_where_it_has_no_room_in_an_answer() -> None:
     put_memory({"a": "\u0001" * 10_000})
-    template = {"messages": [PRINTED_MEMORY] * 12 + [{"history": True}]}
+    template = {"messages": [PRINTED_PATH] * 7 + [{"history": True}]}
     save("often", memoryRuntime="axon_go", memorySources=[], documents=["memory"], template=template)
     history = [{"role": "user", "content": "\u0001" * 690_000}]
     answer = call("POST …/context", {"scenarioId": "often", "history": history})
