@@ -15,13 +15,15 @@ def get(request: Request) -> Any:
 
 
 def put(request: Request) -> Any:
-    """Replace the memory whole."""
+    """Replace the memory whole, where the scenario's `memorySchema` lets it."""
+    schemas = wiring.memory_schemas()
     return replace_json_document(
         wiring.engine(),
         memory_key(request.conversation),
         expected=request.body.expected_revision,
         document=request.body.document,
         token=request.token,
+        before_update=schemas.check_of(request.conversation, request.query.get("scenarioId")),
     )
 
 

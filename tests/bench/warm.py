@@ -78,7 +78,7 @@ def _ours() -> tuple[Any, Callable[[Any], Callable[[], None]]]:
         record: Record
 
         def read(self, *keys: RecordKey) -> dict[RecordKey, Record]:
-            return dict.fromkeys(keys, self.record)
+            return {key: self.record for key in keys if key.kind == "memory"}
 
         def write(self, *writes: Any) -> None:
             return None

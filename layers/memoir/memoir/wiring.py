@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memoir.usecases.documents import ScopedMemory
     from memoir.usecases.engine import Engine
     from memoir.usecases.hinos import HinosPorts
+    from memoir.usecases.memory_schema import MemorySchemas
     from memoir.usecases.worker import WorkerPorts
 
 
@@ -183,6 +184,20 @@ def check_schema(schema: dict[str, Any]) -> "list[Problem]":
     from memoir.adapters.schema_check import check_schema
 
     return check_schema(schema)
+
+
+@cache
+def memory_schemas() -> "MemorySchemas":
+    """Return what checks new memories by their scenario's schema."""
+    from memoir.usecases.memory_schema import MakesChecks, MemorySchemas
+
+    @cache
+    def makes() -> MakesChecks:
+        from memoir.adapters.schema_check import SchemaChecks
+
+        return SchemaChecks()
+
+    return MemorySchemas(engine(), makes=makes, default=default_scenario())
 
 
 @cache
