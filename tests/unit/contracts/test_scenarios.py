@@ -226,7 +226,11 @@ def test_what_was_stored_reads_back_as_the_same_scenario_without_a_parser() -> N
             "unknown_member",
         ),
         ({"state": {"categories": ["a/b"]}}, "/state/categories/0", "category_invalid"),
-        ({"state": {"visibility": {"quest": "both"}}}, "/state/visibility/quest", "unknown_member"),
+        (
+            {"state": {"categories": ["people"], "visibility": {"quest": "both"}}},
+            "/state/visibility/quest",
+            "unknown_member",
+        ),
         ({"state": {"visibility": 5}}, "/state/visibility", "not_an_object"),
         ({"compact": {"targetShare": 0}}, "/compact/targetShare", "number_invalid"),
         ({"hinos": {"memoryIngest": "maybe"}}, "/hinos/memoryIngest", "memory_ingest_unknown"),

@@ -39,6 +39,7 @@ TREATMENT: dict[type[errors.MemoirError], Treatment] = {
     errors.ScenarioUnknown: "drop",
     errors.TurnConflict: "drop",
     errors.RoundClosed: "drop",
+    errors.CandidateStale: "drop",
     # Answers to a caller; no worker meets them. Kept, should it happen.
     errors.MediaTypeUnsupported: "keep",
     errors.NotAuthenticated: "keep",
@@ -46,6 +47,8 @@ TREATMENT: dict[type[errors.MemoirError], Treatment] = {
     errors.PreconditionFailed: "keep",
     errors.UpdateRefused: "keep",
     errors.ScenarioInvalid: "keep",
+    errors.ScenarioForbids: "keep",
+    errors.StoryConflict: "keep",
     errors.MessagesRefused: "keep",
     errors.ClaimConflict: "keep",
     errors.ClaimExpired: "keep",

@@ -19,6 +19,9 @@ MemoirError
 │   ├── PreconditionFailed         a header names another revision than the body
 │   ├── UpdateRefused              the product's own check said no                    (reason, problems)
 │   ├── ScenarioInvalid            the scenario breaks rules                          (problems)
+│   ├── ScenarioForbids            not what the conversation's scenario allows        (path)
+│   ├── CandidateStale             the state has moved on since the candidate's round (rounds)
+│   ├── StoryConflict              the ground under a story claim moved               (moved)
 │   └── IdempotencyKeyReused       the key already stands for another request
 ├── RevisionConflict               the stored revision moved; nothing was written     (expected, current)
 ├── DoorbellFailed                 the turn is stored, its background work was not rung; send it again
@@ -59,6 +62,7 @@ from memoir.errors.failed import (
     WriteOutcomeUnknown,
 )
 from memoir.errors.refused import (
+    CandidateStale,
     ClaimConflict,
     ClaimExpired,
     Forbidden,
@@ -73,14 +77,17 @@ from memoir.errors.refused import (
     RequestInvalid,
     RequestRefused,
     RoundClosed,
+    ScenarioForbids,
     ScenarioInvalid,
     ScenarioUnknown,
+    StoryConflict,
     TooLarge,
     TurnConflict,
     UpdateRefused,
 )
 
 __all__ = [
+    "CandidateStale",
     "ClaimConflict",
     "ClaimExpired",
     "DoorbellFailed",
@@ -109,10 +116,12 @@ __all__ = [
     "RequestRefused",
     "RevisionConflict",
     "RoundClosed",
+    "ScenarioForbids",
     "ScenarioInvalid",
     "ScenarioUnknown",
     "StoreMisused",
     "StoreUnavailable",
+    "StoryConflict",
     "TooLarge",
     "TurnConflict",
     "UpdateRefused",

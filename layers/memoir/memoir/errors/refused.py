@@ -152,6 +152,33 @@ class ScenarioInvalid(RequestRefused):
     problems: list[Problem]
 
 
+@dataclass(eq=False, kw_only=True)
+class ScenarioForbids(RequestRefused):
+    """Well-formed, and not what the conversation's scenario allows. `path` names the place."""
+
+    code: str = "scenario_forbids"  # type: ignore[misc]
+    path: str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class CandidateStale(RequestRefused):
+    """The stored state is of a later round than the one that the candidate was made from."""
+
+    code: ClassVar[str] = "candidate_stale"
+    based_on_round: int
+    stored_round: int
+
+
+@dataclass(eq=False, kw_only=True)
+class StoryConflict(RequestRefused):
+    """What a story claim stands on has moved: `anchor`, `revision`, or the `claim` was settled otherwise."""
+
+    code: ClassVar[str] = "story_conflict"
+    moved: str
+    current_revision: int | None = None
+    current_turn_id: str | None = None
+
+
 class IdempotencyKeyReused(RequestRefused):
     """The idempotency key already stands for a write with another body."""
 

@@ -27,14 +27,16 @@ class Problems:
 class Members:
     """The members of one object. What is missing or wrong is read as its default, and noted where wrong."""
 
-    def __init__(self, value: object, *, path: str, problems: Problems, known: Collection[str]) -> None:
-        """Take *value*, which may have the members *known* and no other."""
+    def __init__(
+        self, value: object, *, path: str, problems: Problems, known: Collection[str] | None
+    ) -> None:
+        """Take *value*, which may have the members *known* and no other; any where that is None."""
         self.path, self.problems = path, problems
         self.given: dict[str, Any] = value if isinstance(value, dict) else {}
         if not isinstance(value, dict):
             problems.add(path or "/", "not_an_object", "must be a JSON object")
         for name in self.given:
-            if name not in known:
+            if known is not None and name not in known:
                 detail = f"no such member; there are {', '.join(known)}"
                 problems.add(self.at(name), "unknown_member", detail)
 
@@ -98,7 +100,7 @@ class Members:
             self.wrong(name, "list_too_long", f"{len(value)} items, the limit is {at_most}")
         return value[:at_most]
 
-    def inner(self, name: str, known: Collection[str]) -> "Members":
+    def inner(self, name: str, known: Collection[str] | None) -> "Members":
         """Return the members of an object inside, which may be left out."""
         return Members(self.given.get(name, {}), path=self.at(name), problems=self.problems, known=known)
 

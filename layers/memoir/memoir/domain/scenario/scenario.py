@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from memoir.domain.compact.settings import CompactSettings
 from memoir.domain.diary.due.policy import DiaryPolicy, node_policy
 from memoir.domain.diary.due.tiers import tier_of
 from memoir.domain.scenario.variables import (
@@ -14,6 +15,7 @@ from memoir.domain.scenario.variables import (
     SourceKind,
     Worker,
 )
+from memoir.domain.state.settings import StateSettings
 from memoir.domain.template.run import Program
 from memoir.domain.tokens.estimate import DEFAULT_TOKENIZER
 
@@ -51,29 +53,6 @@ class DiarySettings:
     summary_chars: int = 300
     diary_chars: int = 400
     monthly_quota: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class StateSettings:
-    """Which categories of records the state may have; none named means any.
-
-    `visibility`: of a category's records where they do not say it themselves. `instruction`: for the host's
-    model that proposes candidates.
-    """
-
-    categories: tuple[str, ...] = ()
-    visibility: dict[str, Literal["actor", "director", "both"]] = field(default_factory=dict)
-    instruction: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompactSettings:
-    """How far a history is cut down, and how long its summary may be."""
-
-    keep_turns: int = 2
-    target_share: float = 0.6
-    max_summary_tokens: int = 300
-    checkpoint_every_turns: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,9 @@
 import re
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
+from memoir.domain.compact.settings import CompactSettings
 from memoir.domain.diary.due.policy import (
     FREE_STORES_SUMMARY_ONLY,
     MAX_READ_BEHIND_ROUNDS,
@@ -15,12 +16,8 @@ from memoir.domain.diary.due.policy import (
 )
 from memoir.domain.diary.due.tiers import PerTier, Tier
 from memoir.domain.scenario.members import Members, whole_number
-from memoir.domain.scenario.scenario import (
-    CompactSettings,
-    DiarySettings,
-    StateSettings,
-    TableSettings,
-)
+from memoir.domain.scenario.scenario import DiarySettings, TableSettings
+from memoir.domain.state.settings import TEXT, StateSettings, Visibility
 
 MAX_DIARY_ROUNDS = 200
 MAX_RECALLED_SUMMARIES = 5
@@ -29,7 +26,6 @@ MAX_CHARACTER_CHARACTERS = 60
 MAX_CATEGORIES = 50
 
 _CATEGORY = re.compile(r"\w[\w -]{0,63}")
-_VISIBILITIES = ("actor", "director", "both")
 _DIARY = (
     *("policy", "minRounds", "roundsPerDiary", "readBehindRounds", "storeByTier", "recallByTier"),
     *("character", "summaryChars", "diaryChars", "monthlyQuota"),
@@ -80,17 +76,24 @@ def read_state(members: Members) -> StateSettings:
         if not isinstance(name, str) or not _CATEGORY.fullmatch(name):
             detail = "must be a name: letters, digits, _ - and blanks, at most 64"
             given.problems.add(path, "category_invalid", detail)
+        elif name == TEXT:
+            given.problems.add(path, "category_invalid", "is the name of the state's own text")
         elif name in categories:
             given.problems.add(path, "category_taken", "is named already")
         else:
             categories.append(name)
-    seen = given.inner("visibility", categories)
+    any_category = given.given.get("categories") is None
+    seen = given.inner("visibility", None if any_category else (*categories, TEXT))
     visibility = {
-        name: seen.choice(name, _VISIBILITIES, default="both") for name in categories if name in seen.given
+        name: Visibility(seen.choice(name, tuple(Visibility), default="both"))
+        for name in seen.given
+        if any_category or name in (*categories, TEXT)
     }
     instruction = given.text("instruction", default="", max_characters=8_000)
     return StateSettings(
-        categories=tuple(categories), visibility=cast(Any, visibility), instruction=instruction
+        categories=None if any_category else tuple(categories),
+        visibility=visibility,
+        instruction=instruction,
     )
 
 
@@ -105,7 +108,7 @@ def read_compact(members: Members) -> CompactSettings | None:
         given.wrong("targetShare", "number_invalid", "must be a number, 0.1 to 1")
         share = 0.6
     return CompactSettings(
-        keep_turns=given.number("keepTurns", default=2, at_least=1, at_most=100),
+        keep_turns=given.number("keepTurns", default=2, at_least=1, at_most=50),
         target_share=float(share),
         max_summary_tokens=given.number("maxSummaryTokens", default=300, at_least=50, at_most=4_000),
         checkpoint_every_turns=given.number("checkpointEveryTurns", default=None, at_least=1, at_most=1_000),
