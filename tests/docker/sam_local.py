@@ -65,6 +65,11 @@ def find_gateway() -> str:
     return address
 
 
+def _hear_interrupts() -> None:
+    """What a shell starts in the background ignores SIGINT, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class SamLocal:
     """The stack, built once for this machine's containers. Each function has a table of its own."""
 
@@ -103,7 +108,12 @@ class SamLocal:
         log = self._folder / "start-lambda.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                command, cwd=ROOT, env=self._environment(), stdout=output, stderr=subprocess.STDOUT
+                command,
+                cwd=ROOT,
+                env=self._environment(),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                preexec_fn=_hear_interrupts,
             )
         url = f"http://127.0.0.1:{port}"
         try:
