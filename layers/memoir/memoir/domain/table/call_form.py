@@ -47,8 +47,8 @@ def read_call(reader: Reader, found: re.Match[str]) -> Command:
     except Unreadable as reason:
         _go_on_behind(reader, at)
         return Command(op=op, status="rejected", code=reason.code, at=at, repairs=tuple(reader.repairs))
-    command = build_command(op, given, named, repairs=reader.repairs)
-    return replace(command, at=at, repairs=tuple(reader.repairs))
+    command = build_command(op, given, named, repairs=reader.repairs, at=at)
+    return replace(command, repairs=tuple(reader.repairs)) if reader.repairs else command
 
 
 def _go_on_behind(reader: Reader, at: int) -> None:
@@ -65,11 +65,11 @@ def _arguments(reader: Reader) -> tuple[list[Any], dict[str, Any]]:
         if reader.at(CLOSE_PARENTHESES):
             reader.pos += 1
             return given, named
-        if reader.at_end() or reader.at(";；"):
-            return _unclosed(reader, given, named)
         if reader.at(COMMAS):
             reader.pos += 1
             continue
+        if reader.at_end() or reader.at(";；"):
+            return _unclosed(reader, given, named)
         name = None
         if (argument := reader.match(_NAMED, reader.pos)) and argument[1].lower() in _NAMES:
             name = _NAMES[argument[1].lower()]
@@ -89,6 +89,9 @@ def _arguments(reader: Reader) -> tuple[list[Any], dict[str, Any]]:
 
 
 def _argument(reader: Reader) -> Any:
+    index = reader.index()
+    if index is not None:
+        return index
     label = reader.match(_LABEL, reader.pos)
     if label:
         reader.pos = label.end()
@@ -108,33 +111,39 @@ def _unclosed(reader: Reader, given: list[Any], named: dict[str, Any]) -> tuple[
     return given, named
 
 
-def build_command(op: str, given: list[Any], named: dict[str, Any], *, repairs: list[str]) -> Command:
-    """Return the command that arguments make, by position and by name."""
+def build_command(
+    op: str, given: list[Any], named: dict[str, Any], *, repairs: list[str], at: int | None = None
+) -> Command:
+    """Return the command that arguments make, by position and by name. *at*: where in the reply."""
     if op not in _OPS.values():
-        return Command(op=op, status="rejected", code="unknown_op")
+        return _rejected(op, "unknown_op", at)
     rest = list(given)
     try:
         sheet = sheet_ref(named["table"] if "table" in named else rest.pop(0))
         if op == "insert":
-            return _insert(sheet, rest, named, repairs)
+            return _insert(sheet, rest, named, repairs, at)
         if "row" not in named and not rest:
-            return _rejected(op, "arity")
+            return _rejected(op, "arity", at)
         row = named["row"] if "row" in named else rest.pop(0)
         if op == "delete":
             guard = named.get("guard", rest[0] if rest else None)
-            return Command(op=op, sheet=sheet, row=row_index(row), expect=_guard(guard))
+            return Command(op=op, sheet=sheet, row=row_index(row), expect=_guard(guard), at=at)
         data = named["data"] if "data" in named else (rest.pop(0) if rest else None)
         if isinstance(row, Pairs) or not isinstance(data, Pairs):
-            return _rejected(op, "arity" if data is None else "bad_object")
+            return _rejected(op, "arity" if data is None else "bad_object", at)
         guard = named.get("guard", rest[0] if rest else None)
-        return Command(op=op, sheet=sheet, row=row_index(row), cells=cells_of(data), expect=_guard(guard))
+        return Command(
+            op=op, sheet=sheet, row=row_index(row), cells=cells_of(data), expect=_guard(guard), at=at
+        )
     except IndexError:
-        return _rejected(op, "arity")
+        return _rejected(op, "arity", at)
     except Unreadable as reason:
-        return _rejected(op, reason.code)
+        return _rejected(op, reason.code, at)
 
 
-def _insert(sheet: SheetRef, rest: list[Any], named: dict[str, Any], repairs: list[str]) -> Command:
+def _insert(
+    sheet: SheetRef, rest: list[Any], named: dict[str, Any], repairs: list[str], at: int | None
+) -> Command:
     data = named.get("data")
     if (
         data is None
@@ -148,15 +157,15 @@ def _insert(sheet: SheetRef, rest: list[Any], named: dict[str, Any], repairs: li
         data = rest[0]
     if data is None:
         if not rest or any(isinstance(value, Pairs | list) for value in rest):
-            return _rejected("insert", "bad_args" if rest else "arity")
+            return _rejected("insert", "bad_args" if rest else "arity", at)
         data = rest
     if isinstance(data, Pairs):
-        return Command(op="insert", sheet=sheet, cells=cells_of(data))
+        return Command(op="insert", sheet=sheet, cells=cells_of(data), at=at)
     if not isinstance(data, list):
-        return _rejected("insert", "bad_args")
+        return _rejected("insert", "bad_args", at)
     repairs.append("positional_cells")
     cells = tuple((index, cell_text(value)) for index, value in enumerate(data))
-    return Command(op="insert", sheet=sheet, cells=cells, positional=True)
+    return Command(op="insert", sheet=sheet, cells=cells, positional=True, at=at)
 
 
 def cells_of(pairs: Pairs) -> Cells:
@@ -170,7 +179,7 @@ def sheet_ref(value: Any) -> SheetRef:
         return value
     if value is None or isinstance(value, bool | list):
         raise Unreadable("unknown_table")
-    text = unicodedata.normalize("NFKC", str(value)).strip()
+    text = folded(str(value))
     if text.isascii() and text.isdigit():
         return SheetRef(index=int(text[:18]))
     both = _INDEX_AND_NAME.fullmatch(text)
@@ -182,7 +191,7 @@ def sheet_ref(value: Any) -> SheetRef:
 def row_index(value: Any) -> int:
     """Return *value* as the index of a row: at most 9 digits, `1.0` is 1. Raises Unreadable."""
     if isinstance(value, str):
-        text = unicodedata.normalize("NFKC", value).strip()
+        text = folded(value)
         whole, dot, zeros = text.partition(".")
         integral = not dot or (zeros != "" and not zeros.strip("0"))
         if whole.isascii() and whole.isdigit() and len(whole) <= 9 and integral:
@@ -198,5 +207,5 @@ def _guard(value: Any) -> Cells:
     return ((0, cell_text(value)),)
 
 
-def _rejected(op: str, code: str) -> Command:
-    return Command(op=op, status="rejected", code=code)
+def _rejected(op: str, code: str, at: int | None) -> Command:
+    return Command(op=op, status="rejected", code=code, at=at)

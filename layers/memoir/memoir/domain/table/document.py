@@ -4,7 +4,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from memoir.domain.table.limits import (
@@ -45,14 +46,16 @@ class Sheet:
     def with_row(self, changed: Row) -> "Sheet":
         """Return the sheet with the row of that id replaced."""
         index = next(index for index, row in enumerate(self.rows) if row.id == changed.id)
-        return replace(self, rows=(*self.rows[:index], changed, *self.rows[index + 1 :]))
+        rows = (*self.rows[:index], changed, *self.rows[index + 1 :])
+        return Sheet(name=self.name, columns=self.columns, rows=rows)
 
     def column(self, name: str) -> int | None:
         """Return the index of the column of that name, compared after NFKC and trimming."""
         if name in self.columns:
             return self.columns.index(name)
         wanted = folded(name)
-        return next((i for i, column in enumerate(self.columns) if folded(column) == wanted), None)
+        names = _folded_names(self.columns)
+        return names.index(wanted) if wanted in names else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +75,8 @@ class TableDocument:
 
     def with_sheet(self, changed: Sheet) -> "TableDocument":
         """Return the document with the sheet of that name replaced."""
-        return replace(
-            self,
-            sheets=tuple(changed if sheet.name == changed.name else sheet for sheet in self.sheets),
-        )
+        sheets = tuple(changed if sheet.name == changed.name else sheet for sheet in self.sheets)
+        return TableDocument(sheets=sheets, next_row=self.next_row)
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as the API answers it."""
@@ -103,6 +104,11 @@ class TableDocument:
 def folded(name: str) -> str:
     """Return *name* as names are compared: NFKC, trimmed."""
     return (name if name.isascii() else unicodedata.normalize("NFKC", name)).strip()
+
+
+@lru_cache(maxsize=16)
+def _folded_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(folded, names))
 
 
 def json_bytes(value: object) -> int:

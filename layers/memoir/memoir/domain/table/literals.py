@@ -53,6 +53,10 @@ _AFTER_CLOSING = re.compile(
 )
 
 
+_INDEX = re.compile(r"[0-9]+(?=[,)])")
+"""The commonest argument: a number that the next comma or parenthesis ends."""
+
+
 class Reader(Cursor):
     """A cursor over a reply. `repairs` collects what was mended since it was last emptied."""
 
@@ -103,6 +107,14 @@ class Reader(Cursor):
         if self.at(OPEN_BRACKETS):
             return self._list(depth + 1)
         return self._bare(context)
+
+    def index(self) -> Bare | None:
+        """Read the number that the next comma or parenthesis ends, if one stands at the cursor."""
+        found = self.match(_INDEX, self.pos)
+        if found is None:
+            return None
+        self.pos = found.end()
+        return Bare(found[0])
 
     def strict_value(self) -> Any:
         """Read the JSON at the cursor; None where it is none, or too much was none already.

@@ -38,6 +38,8 @@ DECODER = json.JSONDecoder(
 
 def nesting(value: Any) -> int:
     """Return how many objects and lists stand in each other, that of *value* included."""
+    if isinstance(value, Pairs) and not any(isinstance(member, list) for _, member in value):
+        return 1
     depth, level = 0, [value]
     while level:
         inner: list[Any] = []
