@@ -22,6 +22,18 @@ REASONING_TAG = re.compile(
 TAG_STARTS = "<[◁"
 ANY_TAG = re.compile(f"(?P<edit>{EDIT_TAG.pattern})|{REASONING_TAG.pattern}", re.IGNORECASE)
 
+_TAG_START = re.compile("[<[◁]")
+
+
+def next_tag(text: str, position: int) -> re.Match[str] | None:
+    """Return the first tag at or after *position*, as `ANY_TAG.search` does, but sooner."""
+    for start in _TAG_START.finditer(text, position):
+        tag = ANY_TAG.match(text, start.start())
+        if tag:
+            return tag
+    return None
+
+
 # What ends a message of a channel; it means nothing outside that format.
 CHANNEL_END = re.compile(r"<\|(?:end|return|call)\|>")
 

@@ -41,13 +41,22 @@ class Sheet:
 
     def row(self, row_id: str) -> Row | None:
         """Return the row of that id."""
-        return next((row for row in self.rows if row.id == row_id), None)
+        index = self._index(row_id)
+        return None if index is None else self.rows[index]
 
     def with_row(self, changed: Row) -> "Sheet":
         """Return the sheet with the row of that id replaced."""
-        index = next(index for index, row in enumerate(self.rows) if row.id == changed.id)
+        index = self._index(changed.id)
+        if index is None:
+            raise KeyError(changed.id)
         rows = (*self.rows[:index], changed, *self.rows[index + 1 :])
         return Sheet(name=self.name, columns=self.columns, rows=rows)
+
+    def _index(self, row_id: str) -> int | None:
+        for index, row in enumerate(self.rows):
+            if row.id == row_id:
+                return index
+        return None
 
     def column(self, name: str) -> int | None:
         """Return the index of the column of that name, compared after NFKC and trimming."""

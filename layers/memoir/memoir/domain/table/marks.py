@@ -2,12 +2,12 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from memoir.domain.model_text.cursor import QUOTES
-from memoir.domain.model_text.marks import ANY_TAG
+from memoir.domain.model_text.marks import next_tag
 from memoir.domain.model_text.reasoning import closes_reasoning
 
 _NAME = r"(?:insert|add|update|delete|remove)[_ ]?row[ \t　]{0,8}[(（]"
@@ -102,7 +102,7 @@ class Marks:
 
 def find_marks(text: str) -> Marks:
     """Return the marks of *text*."""
-    tags = list(ANY_TAG.finditer(text))
+    tags = list(_tags(text))
     edits = [tag for tag in tags if tag["edit"]]
     reasoning = [tag for tag in tags if not tag["edit"]]
     return Marks(
@@ -112,6 +112,13 @@ def find_marks(text: str) -> Marks:
         reasoning=_starts(reasoning),
         reasoning_ends=_starts(tag for tag in reasoning if tag["channel"] or closes_reasoning(tag)),
     )
+
+
+def _tags(text: str) -> Iterator[re.Match[str]]:
+    tag = next_tag(text, 0)
+    while tag:
+        yield tag
+        tag = next_tag(text, tag.end())
 
 
 def _starts(found: Iterable[re.Match[str]]) -> tuple[int, ...]:

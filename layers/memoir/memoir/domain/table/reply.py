@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from memoir.domain.model_text.cleaning import clean_model_text
 from memoir.domain.model_text.cursor import OPEN_BRACES, OPEN_BRACKETS, Looked
-from memoir.domain.model_text.marks import ANY_TAG, EDIT_TAG, REASONING_TAG, TAG_STARTS
+from memoir.domain.model_text.marks import EDIT_TAG, REASONING_TAG, TAG_STARTS, next_tag
 from memoir.domain.model_text.reasoning import (
     REASONING_UNCLOSED,
     REASONING_UNOPENED,
@@ -83,13 +83,15 @@ class _Scan:
     def run(self) -> Reply:
         """Go through the text: reasoning is passed over, blocks are read."""
         position = 0
-        while tag := self.reader.search(ANY_TAG, position, len(self.text)):
+        while tag := next_tag(self.text, position):
+            self.reader.looked.characters += tag.end() - position
             if not tag["edit"]:
                 position = self._pass_reasoning(tag)
             elif tag["edit_shut"]:
                 position = tag.end()
             else:
                 position = self._block(tag.end())
+        self.reader.looked.characters += len(self.text) - position
         told = (flag for flag in self.reasoning.flags if flag in (REASONING_UNCLOSED, REASONING_UNOPENED))
         return Reply(
             commands=tuple(self.commands),
