@@ -9,6 +9,7 @@ from typing import Any
 
 from memoir.domain.diary.record.agent_ref import AgentRef
 from memoir.domain.diary.record.entry import (
+    FIRST_HEAD,
     DiaryEntry,
     DiaryHead,
     entry_as_plain,
@@ -51,7 +52,7 @@ def quota_key(scope: Scope, month: str) -> RecordKey:
 def read_diary_head(stored: StoredDocument | None) -> DiaryHead:
     """Return the head that is stored, the first one for none. Raises RecordCorrupt."""
     if stored is None or stored.document is None:
-        return DiaryHead()
+        return FIRST_HEAD
     return head_from_plain(stored.document.value)
 
 

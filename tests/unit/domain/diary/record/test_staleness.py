@@ -81,7 +81,7 @@ def test_an_edit_makes_an_entry_the_users_own() -> None:
     assert (edited.summary, edited.diary, edited.edited, edited.version) == ("我的要点", "我的日记", True, 2)
     assert not edited.stale
     head = DiaryHead(watermark=20, stale_ranges=(stale.range,))
-    assert head_after_edit(head, covers=stale.range).stale_ranges == ()
+    assert head_after_edit(head, entry=edited).stale_ranges == ()
     assert edited.usable and not stale.usable
 
 

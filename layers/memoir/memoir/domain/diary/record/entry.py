@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from memoir.domain.diary.prompt.rounds import DialogueRound, RoundRange, text_hash
+from memoir.domain.diary.record.recent import RecentSummaries, RecentSummary, recent_from_plain
 from memoir.errors import RecordCorrupt
 
 
@@ -65,6 +66,16 @@ class DiaryEntry:
         return bool(self.stale_reason)
 
     @property
+    def recalled(self) -> RecentSummary:
+        """What a recall gives back of it."""
+        return RecentSummary(
+            first_round=self.first_round,
+            last_round=self.last_round,
+            summary="" if self.stale else self.summary,
+            version=self.version,
+        )
+
+    @property
     def usable(self) -> bool:
         """A summary may be written from it."""
         return not self.stale and bool(self.summary)
@@ -75,6 +86,7 @@ class DiaryHead:
     """Where the diary of one conversation and agent stands.
 
     *watermark*: the last round that is covered. *failed_at_round*: see DiaryProgress, *failure_code*: why.
+    *recent*: the newest summaries, None where a head of before kept none.
     """
 
     watermark: int = 0
@@ -82,6 +94,11 @@ class DiaryHead:
     failure_code: str = ""
     stale_ranges: tuple[RoundRange, ...] = ()
     tombstones: tuple[RoundRange, ...] = ()
+    recent: RecentSummaries | None = None
+
+
+FIRST_HEAD = DiaryHead(recent=RecentSummaries())
+"""The head of a diary that has no entry yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,9 +168,10 @@ def head_from_plain(value: Mapping[str, Any]) -> DiaryHead:
     try:
         for name in ("stale_ranges", "tombstones"):
             known[name] = tuple(RoundRange(**item) for item in known.get(name, ()))
+        known["recent"] = recent_from_plain(known["recent"]) if known.get("recent") else None
         head = DiaryHead(**known)
         sound = head.watermark >= 0
-    except TypeError as error:
+    except (TypeError, KeyError) as error:
         raise RecordCorrupt(detail=f"a stored diary head breaks its own rules: {error}") from None
     if not sound:
         raise RecordCorrupt(detail="a stored diary head breaks its own rules; it is kept as it is")

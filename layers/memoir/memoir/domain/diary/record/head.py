@@ -6,6 +6,7 @@ from dataclasses import replace
 from memoir.domain.diary.due.plan import DiaryProgress
 from memoir.domain.diary.prompt.rounds import RoundRange
 from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead
+from memoir.domain.diary.record.recent import RecentSummaries
 
 
 def progress_of(head: DiaryHead, *, accepted_rounds: Collection[int]) -> DiaryProgress:
@@ -19,14 +20,14 @@ def progress_of(head: DiaryHead, *, accepted_rounds: Collection[int]) -> DiaryPr
     )
 
 
-def head_after_range(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
-    """Return the head once *covers* is stored, or was found to hold nothing new.
+def head_after_range(head: DiaryHead, *, covers: RoundRange, entry: DiaryEntry | None = None) -> DiaryHead:
+    """Return the head once *covers* is stored as *entry*, or was found to hold nothing new.
 
     The watermark moves to the range's end, never back and never further: rounds that arrived meanwhile still
     count.
     """
     return replace(
-        head,
+        head if entry is None else _recalling(head, entry),
         watermark=max(head.watermark, covers.last),
         failed_at_round=None,
         failure_code="",
@@ -41,10 +42,10 @@ def head_after_failure(head: DiaryHead, *, newest_round: int, code: str) -> Diar
 
 def head_with_stale(head: DiaryHead, *, stale: Iterable[DiaryEntry]) -> DiaryHead:
     """Return the head that also knows the ranges of *stale*, each once. Unchanged where it knows them all."""
+    stale = tuple(stale)
     ranges = tuple(sorted({*head.stale_ranges, *(entry.range for entry in stale)}))
-    if ranges == head.stale_ranges:
-        return head
-    return replace(head, stale_ranges=ranges)
+    ends = {entry.last_round for entry in stale}
+    return replace(head, stale_ranges=ranges, recent=head.recent and head.recent.without_ends(ends))
 
 
 def head_after_deletion(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
@@ -54,12 +55,24 @@ def head_after_deletion(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
         watermark=max(head.watermark, covers.last),
         stale_ranges=tuple(item for item in head.stale_ranges if item != covers),
         tombstones=tuple(sorted({*head.tombstones, covers})),
+        recent=head.recent and head.recent.without_range(covers),
     )
 
 
-def head_after_edit(head: DiaryHead, *, covers: RoundRange) -> DiaryHead:
-    """Return the head after the user wrote the entry of *covers* anew: it is no job's business any more."""
+def head_after_edit(head: DiaryHead, *, entry: DiaryEntry) -> DiaryHead:
+    """Return the head after the user wrote *entry* anew: it is no job's business any more."""
     return replace(
-        head,
-        stale_ranges=tuple(item for item in head.stale_ranges if item != covers),
+        _recalling(head, entry),
+        stale_ranges=tuple(item for item in head.stale_ranges if item != entry.range),
     )
+
+
+def _recalling(head: DiaryHead, entry: DiaryEntry) -> DiaryHead:
+    """Return the head with the summary of *entry* among the newest ones.
+
+    A head that kept none begins with the first entry behind all others.
+    """
+    recent = head.recent
+    if recent is None and entry.last_round >= head.watermark:
+        recent = RecentSummaries(since=entry.last_round)
+    return replace(head, recent=recent and recent.having(entry.recalled))

@@ -9,6 +9,7 @@ from memoir.domain.diary.due.tiers import PerTier, tier_of
 from memoir.domain.diary.prompt.instructions import neutralised
 from memoir.domain.diary.prompt.rounds import RoundRange
 from memoir.domain.diary.record.entry import DiaryEntry
+from memoir.domain.diary.record.recent import RecentSummary
 from memoir.domain.model_text.cleaning import is_blank
 from memoir.domain.model_text.marks import without_live_marks
 
@@ -76,7 +77,7 @@ def recalled_count(subscription_category: object, *, counts: PerTier[int] = RECA
     return counts.of(tier_of(subscription_category))
 
 
-def compass_memory(entries: Sequence[DiaryEntry], *, max_bytes: int) -> tuple[str, bool]:
+def compass_memory(entries: Sequence[DiaryEntry | RecentSummary], *, max_bytes: int) -> tuple[str, bool]:
     """Return the text of *entries*, oldest first, and whether it was cut to *max_bytes* of UTF-8.
 
     Equal entries give equal bytes. Whole entries are left out, the oldest first, under a line that counts
@@ -92,7 +93,7 @@ def compass_memory(entries: Sequence[DiaryEntry], *, max_bytes: int) -> tuple[st
     return _cut_block(blocks[-1], marks=_mark_of(len(blocks) - 1), max_bytes=max_bytes), True
 
 
-def rendered_entry(entry: DiaryEntry) -> str:
+def rendered_entry(entry: DiaryEntry | RecentSummary) -> str:
     """Return one entry as the model sees it: its rounds and its summary, with no working markup in it."""
     return f"〔{entry.first_round}–{entry.last_round}〕\n{without_markup(entry.summary)}"
 
