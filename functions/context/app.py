@@ -3,7 +3,7 @@
 from typing import Any
 
 from memoir import wiring
-from memoir.contracts.answers import context_answer
+from memoir.contracts.context_answers import context_answer
 from memoir.contracts.sizes import CONTEXT_BODY_BYTES
 from memoir.edge.http import Route, lazily, serve
 from memoir.edge.request import Request
@@ -11,7 +11,9 @@ from memoir.edge.request import Request
 
 def post(request: Request) -> Any:
     """Put together what the scenario names."""
-    return wiring.contexts().answer(scope=request.conversation, request=request.body)
+    return wiring.contexts().answer(
+        scope=request.conversation, request=request.body, request_id=request.request_id
+    )
 
 
 ROUTES = {

@@ -10,6 +10,11 @@ from memoir.edge.request import Request
 from memoir.usecases import diary
 
 
+def scenario_of(request: Request) -> Any:
+    """Return the scenario that says whose diary it is and how much of it is recalled."""
+    return wiring.scenarios().find(request.conversation, request.query.get("scenarioId"))
+
+
 def get(request: Request) -> Any:
     """Read a page of entries, newest first."""
     return diary.list_diary(
@@ -17,6 +22,7 @@ def get(request: Request) -> Any:
         scope=request.conversation,
         before=read_before_round(request.query),
         limit=read_limit(request.query),
+        scenario=scenario_of(request),
     )
 
 
@@ -26,6 +32,7 @@ def recall(request: Request) -> Any:
         wiring.engine(),
         scope=request.conversation,
         subscription_category=request.query.get("subscriptionCategory"),
+        scenario=scenario_of(request),
     )
 
 
@@ -39,6 +46,7 @@ def put(request: Request) -> Any:
         diary=request.body.diary,
         expected_version=request.body.expected_version,
         token=request.token,
+        scenario=scenario_of(request),
     )
 
 
@@ -49,6 +57,7 @@ def delete(request: Request) -> Any:
         scope=request.conversation,
         end_round=request.path_number("endRound"),
         token=request.token,
+        scenario=scenario_of(request),
     )
 
 

@@ -135,12 +135,13 @@ def documented() -> dict[str, tuple[str, str]]:
 
 
 def sources() -> dict[str, list[Any]]:
-    """Return what the template gives to each variable, of all functions and of single ones."""
+    """Return the distinct sources that the template gives to each variable, for all functions or for some."""
     blocks = [TEMPLATE["Globals"]["Function"], *FUNCTIONS.values()]
     found: dict[str, list[Any]] = {}
     for block in blocks:
         for variable, source in block.get("Environment", {}).get("Variables", {}).items():
-            found.setdefault(variable, []).append(source)
+            if source not in found.setdefault(variable, []):
+                found[variable].append(source)
     return found
 
 

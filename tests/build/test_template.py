@@ -90,7 +90,11 @@ def test_events_are_told_under_our_name_and_only_where_they_are_on() -> None:
 
 
 def test_who_reads_a_secret_may_decrypt_it_through_secrets_manager_alone() -> None:
-    for name, has_secret in (("HinosFunction", "HinosHasCredential"), ("WriteDiaryFunction", "ModelHasKey")):
+    for name, has_secret in (
+        ("ContextFunction", "HinosHasCredential"),
+        ("HinosFunction", "HinosHasCredential"),
+        ("WriteDiaryFunction", "ModelHasKey"),
+    ):
         granted = {actions(statement)[0]: (on, statement) for on, statement in statements(name)}
         assert granted["secretsmanager:GetSecretValue"][0] == {has_secret}
         conditions, decrypt = granted["kms:Decrypt"]

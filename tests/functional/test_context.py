@@ -1,17 +1,24 @@
 """POST …/context by the real handlers on moto: what the next turn gets of what was written before it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from memoir import wiring
+from memoir.domain.context.manifest import decode_manifest
 from memoir.domain.diary.prompt.rounds import RoundRange
-from memoir.domain.diary.record.agent_ref import AgentRef
+from memoir.domain.diary.record.agent_ref import AgentRef, canonical_agent_ref
 from memoir.domain.diary.record.entry import written_by_user
+from memoir.domain.diary.record.head import head_after_range
 from memoir.domain.diary.record.staleness import edited_entry
+from memoir.domain.revision import Revision
 from memoir.domain.scope import Scope
-from memoir.records.diary import entry_write
+from memoir.domain.write_token import random_token
+from memoir.records.diary import diary_head_key, entry_write, head_document, read_diary_head
+from memoir.records.documents import Change, read_document
 from tests.handlers import HOST, call
+from tests.localcloud.hinos_server import hinos_server
 from tests.tables import TABLE_NAME
 
 SCOPE = Scope(product="p", user="u", conversation="c1")
@@ -54,10 +61,23 @@ def put_memory(memory: Any, *, revision: int = 0) -> None:
     assert call("PUT …/memory", {"expectedRevision": revision, "memory": memory}).status == 200
 
 
-def put_diary(summary: str, *, first: int = 1, last: int = 10) -> None:
-    entry = written_by_user(RoundRange(first=first, last=last), created_at_ms=0)
-    entry = edited_entry(entry, summary=summary, diary="")
-    wiring.engine().records.write(entry_write(SCOPE, AgentRef("diary"), entry))
+def put_diary(summary: str, *, first: int = 1, last: int = 10, agent: str = "diary") -> None:
+    """Write an entry as a job does: with the head, in one transaction."""
+    covers, engine = RoundRange(first=first, last=last), wiring.engine()
+    agent = canonical_agent_ref(agent)
+    entry = edited_entry(written_by_user(covers, created_at_ms=0), summary=summary, diary="")
+    key = diary_head_key(SCOPE, agent)
+    stored = read_document(engine.records.read(key).get(key))
+    head = head_after_range(read_diary_head(stored), covers=covers, entry=entry)
+    engine.change(
+        Change(
+            key=key,
+            expected=stored.revision if stored else Revision(0),
+            document=head_document(head),
+            token=random_token(),
+            beside=(entry_write(SCOPE, agent, entry),),
+        )
+    )
 
 
 def test_nothing_yet_is_told_and_the_history_stays() -> None:
@@ -226,7 +246,8 @@ def test_a_prepared_memory_of_hinos_is_put_in() -> None:
         ({"scenarioId": "nobody-knows"}, 404, "scenario_unknown"),
         ({"values": {"weather": "rain"}}, 400, "value_unknown"),
         ({"tokenBudget": 1, "history": ASKED}, 422, "budget_too_small"),
-        ({"hinos": {"prepare": True}}, 400, "prepare_not_supported"),
+        ({"hinos": {"prepare": True}}, 400, "source_not_configured"),
+        ({"hinos": {"claim_id": "1", "memory": "x"}}, 400, "source_not_configured"),
     ],
 )
 def test_what_cannot_be_answered_is_refused(body: Any, status: int, code: str) -> None:
@@ -253,3 +274,192 @@ def test_a_context_of_many_long_texts_is_refused_where_it_has_no_room_in_an_answ
     history = [{"role": "user", "content": "\u0001" * 690_000}]
     answer = call("POST …/context", {"scenarioId": "often", "history": history})
     assert (answer.status, answer.code) == (413, "context_too_large")
+
+
+@pytest.fixture
+def requests(client: Any) -> list[str]:
+    made: list[str] = []
+    client.meta.events.register("before-call.dynamodb", lambda model, **_: made.append(model.name))
+    return made
+
+
+def test_every_source_and_the_scenario_are_one_request(requests: list[str]) -> None:
+    sources = [
+        {"id": "t", "agentRef": "memory-table", "variable": "memoryTable"},
+        {"id": "d", "agentRef": "diary", "variable": "compassMemory"},
+    ]
+    template = {
+        "messages": [{"role": "system", "content": "{{ memory }} {{ memoryTable }} {{ compassMemory }}"}]
+    }
+    save("all", memoryRuntime="axon_go", memorySources=sources, documents=["memory"], template=template)
+    put_memory({"a": "first"})
+    put_table("harbour", revision=0)
+    for number in range(7):
+        put_diary(f"summary-{number}", first=10 * number + 1, last=10 * number + 10)
+    context(scenarioId="all")
+    for category, count in (("default", 1), ("max", 5)):
+        del requests[:]
+        answer = context(scenarioId="all", subscriptionCategory=category)
+        assert requests == ["BatchGetItem"]
+        assert said(answer).count("summary-") == count
+        assert answer["referenced"] == ["memoryTable", "compassMemory", "memory"]
+
+
+def test_a_diary_head_of_before_falls_back_to_its_entries(requests: list[str]) -> None:
+    put_diary("summary-0")
+    agent, engine = AgentRef("diary"), wiring.engine()
+    key = diary_head_key(SCOPE, agent)
+    stored = read_document(engine.records.read(key).get(key))
+    assert stored is not None
+    old = replace(read_diary_head(stored), recent=None)
+    engine.change(
+        Change(key=key, expected=stored.revision, document=head_document(old), token=random_token())
+    )
+    del requests[:]
+    assert "summary-0" in said(context())
+    assert requests == ["BatchGetItem", "Query"]
+
+
+HINOS = [{"id": "h", "agentRef": "hinos", "variable": "hinosMemory"}]
+HINOS_TEMPLATE = {
+    "messages": [
+        {"role": "system", "content": "Be {{ character }}."},
+        {"role": "system", "content": "You remember: {{ hinosMemory }}"},
+        {"history": True},
+    ]
+}
+
+
+@pytest.fixture
+def hinos(monkeypatch: pytest.MonkeyPatch) -> Any:
+    with hinos_server() as (url, state):
+        monkeypatch.setenv("HINOS_MEMORY_URL", url)
+        monkeypatch.setenv("HINOS_MEMORY_TIMEOUT_MS", "300")
+        wiring.settings.cache_clear()
+        with pytest.warns(UserWarning, match="plain http"):
+            wiring.settings()
+        save(
+            "hinos", memoryRuntime="hinos", memorySources=HINOS, template=HINOS_TEMPLATE, values=["character"]
+        )
+        yield state
+
+
+def test_hinos_is_asked_within_the_call_and_its_claim_can_be_committed(hinos: Any) -> None:
+    asked = {"scenarioId": "hinos", "values": {"character": "a guard"}, "hinos": {"prepare": True}}
+    first = context(**asked)
+    assert first["hinos"]["turn"] == 1
+    assert first["missing"] == [{"source": "hinosMemory", "reason": "empty"}]
+    commit = {"claim_id": first["hinos"]["claim_id"], "user": "去哪？", "assistant": "去港口。"}
+    assert call("POST …/hinos/commit", commit).json == {"committed": True}
+    second = context(**asked)
+    assert "You remember: 去哪？ / 去港口。" in said(second)
+    assert second["referenced"] == ["hinosMemory"]
+    sent = hinos.log[0]["body"]
+    assert [message["role"] for message in sent["messages"]] == ["system", "user"]
+    assert sent["messages"][0]["content"].startswith("Be a guard.")
+    assert sent["source"]["scenarioId"] == "hinos"
+
+
+def test_the_host_may_say_more_of_the_source(hinos: Any) -> None:
+    context(scenarioId="hinos", hinos={"prepare": True, "source": {"modelConfig": {"t": 1}, "prompt": "p"}})
+    source = hinos.log[0]["body"]["source"]
+    assert (source["modelConfig"], source["prompt"], source["scenarioId"]) == ({"t": 1}, "p", "hinos")
+
+
+@pytest.mark.parametrize("on_missing", ["tell", "fail"])
+def test_generation_stops_where_hinos_could_not_be_asked(hinos: Any, on_missing: str) -> None:
+    save("hinos", revision=1, memoryRuntime="hinos", memorySources=HINOS, onMissing=on_missing)
+    hinos.faults[(None, "prepare")] = {"how": "never", "ms": 0}
+    answer = call("POST …/context", {"scenarioId": "hinos", "history": ASKED, "hinos": {"prepare": True}})
+    assert (answer.status, answer.code) == (504, "hinos_timeout")
+
+
+def test_hinos_is_not_asked_where_the_history_does_not_end_with_the_user(hinos: Any) -> None:
+    history = [*ASKED, {"role": "assistant", "content": "去港口。"}]
+    answer = call("POST …/context", {"scenarioId": "hinos", "history": history, "hinos": {"prepare": True}})
+    assert (answer.status, answer.code) == (422, "messages_refused")
+    assert hinos.log == []
+
+
+SHADOW = [
+    {"id": "t", "agentRef": "memory-table", "variable": "memoryTable"},
+    {"id": "d", "agentRef": "diary", "variable": "compassMemory"},
+]
+PROFILE_TEMPLATE = {"messages": [{"role": "system", "content": "{{ personalization }}"}, {"history": True}]}
+
+
+def shadowed(caplog: pytest.LogCaptureFixture) -> tuple[Any, Any]:
+    """Return the answer of a call under `axon_shadow`, and the line that the log has of it."""
+    caplog.clear()
+    answer = context(scenarioId="shadow")
+    (line,) = (record for record in caplog.records if record.message == "context.answered")
+    return answer, line
+
+
+def test_a_shadow_compares_and_answers_as_personalization_does(
+    caplog: pytest.LogCaptureFixture, requests: list[str]
+) -> None:
+    save("shadow", memoryRuntime="axon_shadow", memorySources=SHADOW, template=PROFILE_TEMPLATE)
+    save("plain", memoryRuntime="personalization", memorySources=[], template=PROFILE_TEMPLATE)
+    assert call("PUT /v1/profile", {"expectedRevision": 0, "profile": {"likes": "tea"}}).status == 200
+    put_table("harbour", revision=0)
+    put_diary("summary")
+    plain = context(scenarioId="plain")
+    context(scenarioId="shadow")
+    del requests[:]
+    answer, line = shadowed(caplog)
+    assert requests == ["BatchGetItem"]
+    same = ("variables", "messages", "referenced", "missing", "cut", "warnings")
+    assert [answer[name] for name in same] == [plain[name] for name in same]
+    assert (line.shadow_equal, line.shadow_only_here) == (False, "personalization")
+    assert line.shadow_only_there == "memoryTable,compassMemory"
+    assert 0 <= line.shadow_similarity < 1 and line.shadow_bytes_there > 0
+    manifest = decode_manifest(answer["context"])
+    assert manifest is not None and manifest.comparison is not None
+    assert manifest.comparison[0] is False
+
+
+def test_a_shadow_that_cannot_be_read_changes_nothing_of_the_answer(
+    client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    save("shadow", memoryRuntime="axon_shadow", memorySources=SHADOW, template=PROFILE_TEMPLATE)
+    assert call("PUT /v1/profile", {"expectedRevision": 0, "profile": {"likes": "tea"}}).status == 200
+    put_table("harbour", revision=0)
+    before = context(scenarioId="shadow")
+    break_record(client, "D#table")
+    answer, line = shadowed(caplog)
+    assert {**answer, "context": ""} == {**before, "context": ""}
+    assert line.shadow_only_there == ""
+
+
+def test_a_shadow_rings_no_worker() -> None:
+    save("shadow", memoryRuntime="axon_shadow", memorySources=SHADOW, template=PROFILE_TEMPLATE)
+    turn = {"turnId": "t1", "scenarioId": "shadow", "user": {"text": "q"}, "assistant": {"text": "a"}}
+    assert call("POST …/turns", turn).json["scheduled"] == []
+
+
+def test_the_diary_of_a_scenario_is_listed_recalled_edited_and_deleted_by_its_name() -> None:
+    diary = [{"id": "d", "agentRef": "Other|", "variable": "compassMemory"}]
+    few = dict.fromkeys(("default", "plus", "ultra", "max"), 2)
+    save("other", memoryRuntime="axon_go", memorySources=diary, diary={"recallByTier": few})
+    save("none", memoryRuntime="axon_go", memorySources=[])
+    for number in range(3):
+        put_diary(f"summary-{number}", first=10 * number + 1, last=10 * number + 10, agent="other")
+    named = {"scenarioId": "other"}
+
+    def recalled(query: Any) -> list[str]:
+        return [one["summary"] for one in call("GET …/diary/recall", query=query).json["entries"]]
+
+    assert recalled({}) == []
+    assert recalled(named) == ["summary-1", "summary-2"]
+    assert len(call("GET …/diary", query=named).json["entries"]) == 3
+    assert call("GET …/diary").json["entries"] == []
+    end = {"path": {"endRound": "30"}, "query": named}
+    assert call("PUT …/diary/{endRound}", {"summary": "mine", "diary": ""}, **end).status == 200
+    assert recalled(named) == ["summary-1", "mine"]
+    assert "mine" in context(scenarioId="other")["variables"]["compassMemory"]
+    assert call("DELETE …/diary/{endRound}", **end).status == 200
+    assert recalled(named) == ["summary-0", "summary-1"]
+    missing = call("GET …/diary/recall", query={"scenarioId": "nobody-knows"})
+    assert (missing.status, missing.code) == (404, "scenario_unknown")
+    assert call("GET …/diary", query={"scenarioId": "none"}).status == 404

@@ -12,6 +12,7 @@ from functions.hinos import app
 from memoir import wiring
 from memoir.adapters.hinos_http import HinosHttp
 from memoir.errors import HinosTimeout, HinosUnavailable
+from tests.handlers import HOST, call
 from tests.localcloud.hinos_server import HinosState, hinos_server
 from tests.tables import TABLE_NAME
 
@@ -193,7 +194,7 @@ def test_a_commit_that_is_required_fails_with_a_problem(
 ) -> None:
     claim_id = proxy.claim()
     monkeypatch.setenv("MEMOIR_MEMORY_INGEST", "required")
-    for factory in (wiring.settings, wiring.hinos):
+    for factory in (wiring.settings, wiring.default_scenario, wiring.hinos):
         factory.cache_clear()
     with pytest.warns(UserWarning):
         wiring.settings()
@@ -326,3 +327,37 @@ def test_the_budget_bounds_a_slow_peer(proxy: Proxy) -> None:
     hinos = HinosHttp(base_url=proxy.url, timeout_ms=100)
     with pytest.raises(HinosTimeout):
         hinos.call("/v1/memory/prepare", {"messages": []}, headers={"x-flow-conversation-id": "c9"})
+
+
+ADMIN = {**HOST, "scope": "memory/act-as-user memory/admin"}
+
+
+def save_scenario(name: str, ingest: str) -> None:
+    sources = [{"id": "h", "agentRef": "hinos", "variable": "hinosMemory"}]
+    scenario = {"memoryRuntime": "hinos", "memorySources": sources, "hinos": {"memoryIngest": ingest}}
+    body = {"expectedRevision": 0, "scenario": scenario}
+    path = {"scenarioId": name}
+    saved = call("PUT /v1/scenarios/{scenarioId}", body, path=path, claims=ADMIN, user=None)
+    assert saved.status == 200, saved.text
+
+
+@pytest.mark.parametrize(
+    ("ingest", "named", "status"),
+    [
+        ("required", "inn", 504),
+        ("best_effort", "inn", 200),
+        ("required", "none-of-ours", 200),
+        ("required", 7, 200),
+        ("required", None, 200),
+    ],
+)
+def test_the_scenario_that_a_claim_was_prepared_under_says_what_a_failed_commit_answers(
+    proxy: Proxy, ingest: str, named: Any, status: int
+) -> None:
+    save_scenario("inn", ingest)
+    source = {} if named is None else {"scenarioId": named}
+    _, prepared = proxy.call("prepare", {**CHAT, "source": source})
+    proxy.misbehave("never", "commit")
+    for _ in range(2):
+        assert proxy.commit(prepared["claim_id"])[0] == status
+    assert proxy.calls("commit") == 1

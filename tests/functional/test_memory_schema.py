@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memoir import wiring
-from memoir.usecases.memory_schema import KEPT_SECONDS
+from memoir.usecases.scenarios import KEPT_SECONDS
 from tests.handlers import HOST, call
 
 ADMIN = {**HOST, "scope": f"{HOST['scope']} memory/admin"}
@@ -75,8 +75,25 @@ def test_a_new_schema_counts_after_seconds(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("time.time", lambda: now[0])
     wiring.engine.cache_clear()
     wiring.memory_schemas.cache_clear()
+    wiring.scenarios.cache_clear()
     save("inn")
     assert put({"mood": "odd"}, scenario="inn").status == 200
     save("inn", revision=1, memorySchema=SCHEMA)
     now[0] += KEPT_SECONDS
     assert put({"mood": "odd"}, revision=1, scenario="inn").code == "update_refused"
+
+
+def test_the_repeat_of_a_write_that_was_made_has_its_answer_whatever_the_schema_says_since() -> None:
+    wiring.scenarios.cache_clear()
+    wiring.memory_schemas.cache_clear()
+    save("inn")
+    body = {"expectedRevision": 0, "memory": {"mood": "odd"}}
+    key = {"query": {"scenarioId": "inn"}, "idempotency_key": "again-1"}
+    assert call("PUT …/memory", body, **key).json == {"revision": 1}
+    save("inn", revision=1, memorySchema=SCHEMA)
+    wiring.scenarios.cache_clear()
+    wiring.memory_schemas.cache_clear()
+    assert call("PUT …/memory", body, **key).json == {"revision": 1}
+    assert call("PUT …/memory", body, query={"scenarioId": "inn"}).code == "update_refused"
+    other = {"expectedRevision": 1, "memory": {"mood": "other"}}
+    assert call("PUT …/memory", other, **key).code == "idempotency_key_reused"

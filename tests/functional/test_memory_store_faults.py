@@ -19,7 +19,13 @@ def faults(moto_server_client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Line up what happens to the next sends of the function."""
     monkeypatch.setenv("MEMOIR_TABLE_NAME", TABLE_NAME)
     monkeypatch.setenv("MEMOIR_ENDPOINT_URL", moto_server_client.meta.endpoint_url)
-    factories = (wiring.settings, wiring.client, wiring.engine, wiring.memory_schemas)
+    factories = (
+        wiring.settings,
+        wiring.client,
+        wiring.engine,
+        wiring.scenarios,
+        wiring.memory_schemas,
+    )
     for factory in factories:
         factory.cache_clear()
     lined_up: list[Fault] = []
@@ -75,6 +81,7 @@ def test_one_lost_answer_is_no_matter(faults: list[Fault]) -> None:
 
 def test_a_memory_is_not_written_unchecked_where_its_scenario_cannot_be_read(faults: list[Fault]) -> None:
     wiring.memory_schemas.cache_clear()
+    wiring.scenarios.cache_clear()
     faults[:] = [throttled] * 3
     status, body, _ = call("PUT", {"expectedRevision": 0, "memory": {"a": 1}})
     assert (status, body["code"]) == (503, "store_unavailable")

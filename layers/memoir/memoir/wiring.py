@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from memoir.settings import Settings
 
 if TYPE_CHECKING:
+    from memoir.domain.hinos import PreparedMemory
     from memoir.domain.scenario import Scenario
     from memoir.domain.scope import Scope
     from memoir.domain.write_token import WriteToken
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from memoir.usecases.engine import Engine
     from memoir.usecases.hinos import HinosPorts
     from memoir.usecases.memory_schema import MemorySchemas
+    from memoir.usecases.scenarios import KeptScenarios
     from memoir.usecases.worker import WorkerPorts
 
 
@@ -69,7 +71,13 @@ def contexts() -> "Contexts":
     """Return what answers context calls."""
     from memoir.usecases.context import Contexts
 
-    return Contexts(engine(), default=default_scenario())
+    return Contexts(engine(), prepare_hinos=_prepare_hinos, default=default_scenario())
+
+
+def _prepare_hinos(**asked: Any) -> "PreparedMemory":
+    from memoir.usecases.hinos import prepare
+
+    return prepare(hinos(), **asked)
 
 
 @cache
@@ -133,7 +141,7 @@ def hinos() -> "HinosPorts":
             credential=secret(settings().hinos_secret_arn),
         ),
         events=events(),
-        memory_ingest=settings().memory_ingest,
+        default=default_scenario(),
         sleep=time.sleep,
     )
 
@@ -197,7 +205,15 @@ def memory_schemas() -> "MemorySchemas":
 
         return SchemaChecks()
 
-    return MemorySchemas(engine(), makes=makes, default=default_scenario())
+    return MemorySchemas(scenarios(), makes=makes)
+
+
+@cache
+def scenarios() -> "KeptScenarios":
+    """Return what finds a scenario where no data is read with it."""
+    from memoir.usecases.scenarios import KeptScenarios
+
+    return KeptScenarios(engine(), default=default_scenario())
 
 
 @cache

@@ -7,7 +7,7 @@ import pytest
 
 from memoir.contracts.context import read_post_context
 from memoir.domain.context.history import HistoryMessage
-from memoir.domain.context.request import check_values
+from memoir.domain.context.request import check_request
 from memoir.domain.scenario import DEFAULT
 from memoir.errors import LimitExceeded, MemoirError, RequestInvalid, TooLarge
 
@@ -125,7 +125,7 @@ def test_limits_hold_to_the_byte(members: dict[str, Any], fits: bool) -> None:
 
 
 def test_a_value_that_the_scenario_does_not_name_is_refused() -> None:
-    check_values(read(values={"character": "A", "round": "3"}), DEFAULT)
+    check_request(read(values={"character": "A", "round": "3"}), DEFAULT)
     with pytest.raises(RequestInvalid) as caught:
-        check_values(read(values={"weather": "rain"}), DEFAULT)
+        check_request(read(values={"weather": "rain"}), DEFAULT)
     assert (caught.value.code, caught.value.path) == ("value_unknown", "/values/weather")

@@ -12,7 +12,6 @@ from memoir.domain.clock import utc_text
 from memoir.domain.json_document import JsonDocument
 
 if TYPE_CHECKING:
-    from memoir.domain.context.answer import AnsweredContext
     from memoir.domain.hinos import Committed, PreparedMemory
     from memoir.domain.memory import MemoryRecord
     from memoir.domain.receipt import Receipt
@@ -32,7 +31,7 @@ class Spliced:
 class Answer:
     """An answer's body, its ETag where it has one, the place of the next page, and what the log says of it.
 
-    `event`: in place of the route's own.
+    `event`: in place of the route's own. `measures`: metrics beside the event's own, without a unit.
     """
 
     body: Mapping[str, Any] | Spliced
@@ -40,7 +39,8 @@ class Answer:
     next_place: str | None = None
     status: int = 200
     event: str | None = None
-    facts: Mapping[str, str | int | bool | None] = field(default_factory=dict)
+    facts: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)
 
 
 class RevisionAnswer(TypedDict):
@@ -261,19 +261,6 @@ def scenarios_answer(page: tuple[tuple[tuple[str, int, str], ...], str | None]) 
         ]
     }
     return Answer(body=body, next_place=following, facts={"scenarios": len(listed)})
-
-
-def context_answer(answered: "AnsweredContext") -> Answer:
-    """Return a context, as its text is."""
-    context = answered.context
-    facts = {
-        "tokens": context.tokens,
-        "referenced": len(context.referenced),
-        "unreferenced": len(context.unreferenced),
-        "missing": len(context.missing),
-        "cut": len(context.cut_sources),
-    }
-    return Answer(body=Spliced(answered.text), facts=facts)
 
 
 def prepared_answer(prepared: "PreparedMemory") -> Answer:

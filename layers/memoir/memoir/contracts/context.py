@@ -44,6 +44,7 @@ class _Hinos(Contract):
     claim_id: str | None = None
     memory: str | None = None
     prepare: bool | None = None
+    source: dict[str, Any] | None = None
 
 
 class _PostContext(Contract):
@@ -142,8 +143,8 @@ def _check_values(values: dict[str, str], audience: str) -> None:
 def _hinos(given: _Hinos) -> SuppliedHinos:
     prepared = given.claim_id is not None and given.memory is not None
     if given.prepare is True and given.claim_id is None and given.memory is None:
-        return SuppliedHinos(prepare=True)
-    if given.prepare is not None or not prepared:
+        return SuppliedHinos(prepare=True, source=given.source)
+    if given.prepare is not None or given.source is not None or not prepared:
         detail = '/hinos: must be {"claim_id", "memory"} as prepared, or {"prepare": true}'
         raise RequestInvalid(path="/hinos", detail=detail)
     claim_id, memory = cast(str, given.claim_id), cast(str, given.memory)

@@ -27,14 +27,15 @@ class PreparedMemory:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What is kept of a claim: its state, a hash of the texts committed under it, how long it holds, and who
-    took it."""
+    """What is kept of a claim: its state, a hash of the texts committed under it, how long it holds, who took
+    it, and the scenario under which it was prepared, empty where the host named none."""
 
     state: ClaimState
     texts_hash: str
     valid_until: float
     error_code: str = ""
     taker: str = ""
+    scenario_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,6 +105,7 @@ class Response:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, observe.Fact] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)
 
 
 def lazily(module: str, name: str) -> Callable[[Request, bytes], Any]:
@@ -135,6 +136,7 @@ def serve(event: Mapping[str, Any], routes: Routes, service: Service) -> dict[st
         request_id=request.request_id,
         duration_ms=(time.perf_counter() - started) * 1000,
         facts={"route": request.route_key, "status": response.status, **response.facts},
+        measures=response.measures,
     )
     return {
         "statusCode": response.status,
@@ -179,7 +181,14 @@ def _response(request: Request, route: Route, answer: Answer, facts: Mapping[str
     body = answer.body
     if answer.next_place is not None and not isinstance(body, Spliced):
         body = {**body, "next": next_page(answer.next_place)}
-    return Response(status=answer.status, body=as_json(body), headers=headers, event=event, facts=told)
+    return Response(
+        status=answer.status,
+        body=as_json(body),
+        headers=headers,
+        event=event,
+        facts=told,
+        measures=answer.measures,
+    )
 
 
 def as_json(value: Any) -> str:

@@ -8,6 +8,7 @@ import hashlib
 import traceback
 from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -55,15 +56,25 @@ def scope_facts(scope: Scope) -> dict[str, Fact]:
     return {"conversation_id": scope.conversation, "user_ref": owner[:16]}
 
 
-def finished(event: str, *, request_id: str, duration_ms: float, facts: Mapping[str, Fact]) -> None:
+def finished(
+    event: str,
+    *,
+    request_id: str,
+    duration_ms: float,
+    facts: Mapping[str, Fact],
+    measures: Mapping[str, float] = MappingProxyType({}),
+) -> None:
     """Log the outcome of one request or message, and measure it: one metric of the event's name.
 
-    Its values are durations in ms; their sample count is how often the event happened.
+    Its values are durations in ms; their sample count is how often the event happened. *measures*: further
+    metrics by their names, without a unit.
     """
     log = _logger().error if event.endswith(_ERRORS) else _logger().info
     log(event, extra={"request_id": request_id, "duration_ms": round(duration_ms, 2), **facts})
     metrics = _metrics()
     metrics.add_metric(name=event, unit="Milliseconds", value=duration_ms)
+    for name, value in measures.items():
+        metrics.add_metric(name=name, unit="None", value=value)
     metrics.flush_metrics()
 
 

@@ -5,7 +5,7 @@ from typing import get_args
 from memoir.domain.hinos import Claim, ClaimState
 from memoir.domain.scope import Scope
 from memoir.errors import RecordCorrupt
-from memoir.ports.records import ABSENT, Amend, Is, Put, Record, RecordKey, Stands, stands
+from memoir.ports.records import ABSENT, Amend, Fact, Is, Put, Record, RecordKey, Stands, stands
 
 # What became of a claim can be asked for a day after it has expired.
 _KEPT_SECONDS = 86_400
@@ -18,10 +18,11 @@ def claim_key(scope: Scope, claim_id: str) -> RecordKey:
     return RecordKey(owner=scope, kind="claim", name=(claim_id,))
 
 
-def claim_write(key: RecordKey, *, valid_until: float) -> Put:
-    """Return the write of a new claim; one that is kept already stays as it is."""
+def claim_write(key: RecordKey, *, valid_until: float, scenario_id: str = "") -> Put:
+    """Return the write of a new claim, prepared under a scenario; one that is kept already stays as it is."""
+    governed: dict[str, Fact] = {"scenario_id": scenario_id} if scenario_id else {}
     record = Record(
-        facts={"claim_state": "prepared", "valid_until": int(valid_until)},
+        facts={"claim_state": "prepared", "valid_until": int(valid_until), **governed},
         expires_at=int(valid_until) + _KEPT_SECONDS,
     )
     return Put(key=key, record=record, when=ABSENT)
@@ -51,4 +52,5 @@ def read_claim(record: Record) -> Claim:
         valid_until=record.number("valid_until"),
         error_code=record.text("error_code"),
         taker=record.text("taker"),
+        scenario_id=record.text("scenario_id"),
     )

@@ -113,16 +113,28 @@ def settle(change: Change, refused: Refused) -> Revision:
         raise refused
     record = refused.held[DOCUMENT]
     stored = _revision(record)
-    for revision in range(stored, max(0, stored - REMEMBERED_WRITES), -1):
-        written = record.text(_slot(revision)) if record else ""
-        if written[:NAME_CHARACTERS] == change.token.name:
-            if written[NAME_CHARACTERS:] == change.token.body_hash:
-                return Revision(revision)
-            raise IdempotencyKeyReused(detail="this idempotency key stands for a write with another body")
+    made = made_by(record, change.token)
+    if made is not None:
+        return made
     if refused.maybe_executed and stored - change.expected > REMEMBERED_WRITES:
         # Ours may have been executed and then pushed out by the 16 writes after it.
         raise WriteOutcomeUnknown(detail="too many writes followed to tell whether this one was executed")
     raise revision_conflict(expected=change.expected, current=stored)
+
+
+def made_by(record: Record | None, token: WriteToken) -> Revision | None:
+    """Return the revision that the write of *token* made, None where it is not among the last 16.
+
+    Raises IdempotencyKeyReused, RecordCorrupt.
+    """
+    stored = _revision(record)
+    for revision in range(stored, max(0, stored - REMEMBERED_WRITES), -1):
+        written = record.text(_slot(revision)) if record else ""
+        if written[:NAME_CHARACTERS] == token.name:
+            if written[NAME_CHARACTERS:] == token.body_hash:
+                return Revision(revision)
+            raise IdempotencyKeyReused(detail="this idempotency key stands for a write with another body")
+    return None
 
 
 def revision_conflict(*, expected: int, current: int) -> RevisionConflict:

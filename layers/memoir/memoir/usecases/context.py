@@ -1,33 +1,36 @@
 """Read what a scenario names of a conversation, and put it together for the next turn.
 
-head, scenario, memory, table, profile (one read) ─ the diary's newest entries ─ stored history ─ build ─ tell
+head, scenario, all sources (one read) ─ stored history ─ Hinos's memory ─ build ─ tell ─ compare
+                                         └─ each only where it is asked for ─┘
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from memoir.domain.context.answer import AnsweredContext, context_answer
 from memoir.domain.context.build import Context, build_context
+from memoir.domain.context.compare import Comparison, compare_recalls
 from memoir.domain.context.history import HistoryMessage
 from memoir.domain.context.manifest import encode_manifest, make_manifest
-from memoir.domain.context.request import ContextRequest, check_values
-from memoir.domain.context.source import Missing, RecalledSource
+from memoir.domain.context.prepare import hinos_body
+from memoir.domain.context.request import ContextRequest, SuppliedHinos, check_request
 from memoir.domain.context.telling import Advice
+from memoir.domain.hinos import PreparedMemory
 from memoir.domain.page import MAX_PAGE_BYTES, PageRoom
 from memoir.domain.scenario import DEFAULT, Scenario
-from memoir.domain.scenario.variables import KIND_OF_VARIABLE, SourceKind
 from memoir.domain.scope import Scope
-from memoir.domain.table.text import memory_table_text
 from memoir.domain.turns import Turn, TurnHead
-from memoir.errors import RecordCorrupt, RequestInvalid, StoreUnavailable, TooLarge
-from memoir.ports.records import Found, RecordKey
-from memoir.records.documents import read_document
+from memoir.errors import TooLarge
+from memoir.ports.records import Found
 from memoir.records.turns import newest_first, read_turn
-from memoir.usecases.diary import recall
-from memoir.usecases.documents import memory_key, profile_key
-from memoir.usecases.edit_table import stored_state, table_key
+from memoir.usecases.context_sources import Reading, Recalled, keys_of, recall_compared, recall_sources
 from memoir.usecases.engine import Engine
 from memoir.usecases.scenarios import governing, governing_keys
+
+PreparesHinos = Callable[..., PreparedMemory]
+"""Asks Hinos: `(scope=, body=, request_id=)`. What it raises stops the generation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,108 +43,78 @@ class _History:
 class Contexts:
     """Answers context calls.
 
-    It remembers which kinds of source a scenario named last, so that all of them are read in one request with
-    the scenario itself. Where the scenario has changed since, they are read again.
+    It remembers the scenarios that it met, so that all their sources are read in one request with the
+    scenario itself. Where a scenario has changed since, they are read again.
     """
 
     _REMEMBERED = 1_000
 
-    def __init__(self, engine: Engine, *, default: Scenario = DEFAULT) -> None:
-        """Take the *engine*, and the built-in scenario."""
+    def __init__(self, engine: Engine, *, prepare_hinos: PreparesHinos, default: Scenario = DEFAULT) -> None:
+        """Take the *engine*, how Hinos is asked, and the built-in scenario."""
         self._engine = engine
+        self._prepare_hinos = prepare_hinos
         self._default = default
-        self._named: dict[tuple[str, str], tuple[SourceKind, ...]] = {}
+        self._met: dict[tuple[str, str], Scenario] = {}
 
-    def answer(self, *, scope: Scope, request: ContextRequest) -> AnsweredContext:
+    def answer(self, *, scope: Scope, request: ContextRequest, request_id: str) -> AnsweredContext:
         """Return what the next turn of a conversation gets.
 
-        One read, and a Query each for the diary and the stored history where they are asked for.
-        Raises ScenarioUnknown, RequestInvalid (a value that the scenario does not know; a missing source with
-        `onMissing` fail), LimitExceeded (`budget_too_small`, `template_too_large`), TooLarge
-        (`context_too_large`), StoreUnavailable, RecordCorrupt.
+        One read; a Query more for stored history, and for a diary whose newest summaries are not beside its
+        head. Raises ScenarioUnknown, RequestInvalid (what the scenario does not know; a missing source with
+        `onMissing` fail), MessagesRefused, HinosFailed, HinosNotConfigured (with `prepare`: generation must
+        stop), LimitExceeded (`budget_too_small`, `template_too_large`), TooLarge (`context_too_large`),
+        StoreUnavailable, RecordCorrupt.
         """
-        if request.hinos and request.hinos.prepare:
-            detail = "/hinos/prepare: prepare the memory first, and give its claim_id and memory here"
-            raise RequestInvalid(code="prepare_not_supported", path="/hinos/prepare", detail=detail)
         scenario, head, found = self._read(scope, request.scenario_id or self._default.id)
-        check_values(request, scenario)
+        check_request(request, scenario)
         history = self._history(scope, request, head)
-        sources, advice = self._recall(scope, request, scenario, found)
-        context = build_context(
-            scenario=scenario,
-            sources=sources,
-            values=request.values,
-            history=history.messages,
-            budget=request.token_budget,
-            tokenizer=request.tokenizer,
-            audience=request.audience,
+        reading = Reading(engine=self._engine, scope=scope, scenario=scenario, found=found, request=request)
+        recalled = recall_sources(reading)
+        prepared = None
+        if request.hinos and request.hinos.prepare:
+            prepared = self._prepare(reading, recalled, history, request_id=request_id)
+            supplied = SuppliedHinos(claim_id=prepared.claim_id, memory=prepared.memory)
+            reading = replace(reading, request=replace(request, hinos=supplied))
+            recalled = recall_sources(reading)
+        context = _built(reading, recalled, history)
+        comparison, failure = _compared(reading, recalled)
+        return AnsweredContext(
+            context=context,
+            text=_text(context, head, scenario, history, prepared=prepared, comparison=comparison),
+            comparison=comparison,
+            comparison_failure=failure,
         )
-        if history.bounded:
-            detail = f"only {len(history.messages) // 2} stored turns have room in an answer"
-            advice = (*advice, Advice(code="history_bounded", detail=detail))
-        context = replace(context, warnings=(*context.warnings, *advice))
-        return AnsweredContext(context=context, text=_text(context, head, scenario, history))
 
     def _read(self, scope: Scope, scenario_id: str) -> tuple[Scenario, TurnHead, Found]:
         """Return the scenario, the head and the documents that it names, all of one moment."""
         place = (scope.product, scenario_id)
-        named = self._named.get(place, self._default.reads() if scenario_id == self._default.id else ())
+        known = self._met.get(place, self._default if scenario_id == self._default.id else None)
         while True:
-            keys = [key for kind in named if (key := _document_key(scope, kind))]
+            keys = keys_of(scope, known) if known else ()
             head, found = self._engine.read_together(scope, *governing_keys(scope, scenario_id), *keys)
             scenario = governing(found, scope, scenario_id, default=self._default)
-            reads = tuple(KIND_OF_VARIABLE[variable] for variable in scenario.variables())
-            if set(reads) <= set(named):
+            if set(keys_of(scope, scenario)) <= set(keys):
+                self._remember(place, scenario)
                 return scenario, head, found
-            named = self._remember(place, reads)
+            known = scenario
 
-    def _remember(self, place: tuple[str, str], reads: tuple[SourceKind, ...]) -> tuple[SourceKind, ...]:
-        if len(self._named) >= self._REMEMBERED:
-            self._named.clear()
-        self._named[place] = reads
-        return reads
+    def _remember(self, place: tuple[str, str], scenario: Scenario) -> None:
+        if len(self._met) >= self._REMEMBERED:
+            self._met.clear()
+        self._met[place] = scenario
 
-    def _recall(
-        self, scope: Scope, request: ContextRequest, scenario: Scenario, found: Found
-    ) -> tuple[list[RecalledSource], tuple[Advice, ...]]:
-        sources: list[RecalledSource] = []
-        advice: tuple[Advice, ...] = ()
-        for variable in scenario.variables():
-            kind = KIND_OF_VARIABLE[variable]
-            if kind == "diary":
-                source, advice = self._diary(scope, request, scenario)
-                sources.append(source)
-            elif kind == "hinos":
-                sources += _hinos(request, variable)
-            else:
-                sources.append(_document(scope, variable, kind, found))
-        return sources, advice
-
-    def _diary(
-        self, scope: Scope, request: ContextRequest, scenario: Scenario
-    ) -> tuple[RecalledSource, tuple[Advice, ...]]:
-        source = RecalledSource(variable="compassMemory", kind="diary")
-        try:
-            recalled = recall(
-                self._engine,
-                scope=scope,
-                subscription_category=request.subscription_category,
-                scenario=scenario,
-            )
-        except (StoreUnavailable, RecordCorrupt) as error:
-            return replace(source, missing=_could_not(error)), ()
-        if not recalled.compass_memory:
-            missing = Missing(reason="not_due", next_at=recalled.next_at)
-            return replace(source, missing=Missing(reason="corrupt") if recalled.unreadable else missing), ()
-        versions = tuple((entry.last_round, entry.version) for entry in recalled.entries)
-        rounds = ", ".join(map(str, recalled.unreadable))
-        advice = Advice(
-            code="diary_unreadable",
-            variable="compassMemory",
-            detail=f"compassMemory lacks the entries that end at round {rounds}: they could not be read",
+    def _prepare(
+        self, reading: Reading, recalled: Recalled, history: "_History", *, request_id: str
+    ) -> PreparedMemory:
+        """Ask Hinos for its memory, telling it the input as it is without."""
+        request = reading.request
+        body = hinos_body(
+            _built(reading, recalled, history, telling=False),
+            request_id=request_id,
+            scenario_id=reading.scenario.id,
+            source=(request.hinos.source if request.hinos else None) or {},
         )
-        source = replace(source, text=recalled.compass_memory, versions=versions)
-        return source, ((advice,) if recalled.unreadable else ())
+        return self._prepare_hinos(scope=reading.scope, body=body, request_id=request_id)
 
     def _history(self, scope: Scope, request: ContextRequest, head: TurnHead) -> _History:
         """Return the history: as it was given, or so many of the stored turns, oldest first."""
@@ -166,37 +139,36 @@ class Contexts:
         return _History(messages=messages, rounds=rounds, bounded=bounded)
 
 
-def _document_key(scope: Scope, kind: SourceKind) -> RecordKey | None:
-    if kind == "memory":
-        return memory_key(scope)
-    if kind == "profile":
-        return profile_key(scope.owner)
-    return table_key(scope) if kind == "table" else None
+def _built(reading: Reading, recalled: Recalled, history: _History, *, telling: bool = True) -> Context:
+    """Return the context of what was recalled. Without *telling* nothing that is missing fails it."""
+    request = reading.request
+    scenario = reading.scenario if telling else replace(reading.scenario, on_missing="tell")
+    context = build_context(
+        scenario=scenario,
+        sources=recalled.sources,
+        values=request.values,
+        history=history.messages,
+        budget=request.token_budget,
+        tokenizer=request.tokenizer,
+        audience=request.audience,
+    )
+    advice = recalled.advice
+    if history.bounded:
+        detail = f"only {len(history.messages) // 2} stored turns have room in an answer"
+        advice = (*advice, Advice(code="history_bounded", detail=detail))
+    return replace(context, warnings=(*context.warnings, *advice))
 
 
-def _document(scope: Scope, variable: str, kind: SourceKind, found: Found) -> RecalledSource:
-    source = RecalledSource(variable=variable, kind=kind)
-    key = _document_key(scope, kind)
+def _compared(reading: Reading, recalled: Recalled) -> tuple[Comparison | None, str]:
+    """Return how the recall of Axon differs from the answer, under `axon_shadow`; or why it is not known."""
+    if not reading.scenario.compared_sources():
+        return None, ""
     try:
-        stored = read_document(found.get(key)) if key else None
-        if stored is None or stored.document is None:
-            return replace(source, missing=Missing(reason="empty"))
-        source = replace(source, revision=stored.revision)
-        if kind == "table":
-            return replace(source, text=memory_table_text(stored_state(stored).document))
-    except RecordCorrupt as error:
-        return replace(source, missing=_could_not(error))
-    return replace(source, text=stored.document.text, is_json=True)
-
-
-def _hinos(request: ContextRequest, variable: str) -> list[RecalledSource]:
-    if request.hinos is None or request.hinos.memory is None:
-        return []
-    return [RecalledSource(variable=variable, kind="hinos", text=request.hinos.memory)]
-
-
-def _could_not(error: StoreUnavailable | RecordCorrupt) -> Missing:
-    return Missing(reason="corrupt" if isinstance(error, RecordCorrupt) else "unavailable")
+        here = {source.variable: source.text for source in recalled.sources if source.kind == "profile"}
+        there = {source.variable: source.text for source in recall_compared(reading)}
+        return compare_recalls(here, there), ""
+    except Exception as error:  # whatever it is: a comparison fails no turn
+        return None, type(error).__name__
 
 
 def _messages(turn: Turn) -> tuple[HistoryMessage, ...]:
@@ -204,7 +176,15 @@ def _messages(turn: Turn) -> tuple[HistoryMessage, ...]:
     return tuple(HistoryMessage(role=role, content=text, turn_id=turn.turn_id) for role, text in said)
 
 
-def _text(context: Context, head: TurnHead, scenario: Scenario, history: _History) -> str:
+def _text(
+    context: Context,
+    head: TurnHead,
+    scenario: Scenario,
+    history: _History,
+    *,
+    prepared: PreparedMemory | None,
+    comparison: Comparison | None,
+) -> str:
     manifest = make_manifest(
         context,
         generation=head.generation,
@@ -212,8 +192,12 @@ def _text(context: Context, head: TurnHead, scenario: Scenario, history: _Histor
         scenario_id=scenario.id,
         scenario_revision=scenario.revision,
         history_rounds=_placed_rounds(context, history),
+        comparison=comparison,
     )
-    text = context_answer(context, generation=head.generation, manifest=encode_manifest(manifest))
+    hinos: dict[str, Any] | None = vars(prepared) if prepared else None
+    text = context_answer(
+        context, generation=head.generation, manifest=encode_manifest(manifest), hinos=hinos
+    )
     size_bytes = len(json.dumps(text))
     if size_bytes > MAX_PAGE_BYTES:
         raise TooLarge(

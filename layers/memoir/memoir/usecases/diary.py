@@ -21,7 +21,7 @@ from memoir.domain.diary.record.recall import DiaryRecall, recall_diary, recalle
 from memoir.domain.diary.record.staleness import edited_entry
 from memoir.domain.page import PageRoom
 from memoir.domain.revision import Revision
-from memoir.domain.scenario import DEFAULT, Scenario, find_scenario
+from memoir.domain.scenario import DEFAULT, Scenario
 from memoir.domain.scope import Scope
 from memoir.domain.write_token import WriteToken, random_token
 from memoir.errors import NotFound, RecordCorrupt, RevisionConflict
@@ -95,9 +95,11 @@ def recall(
     )
 
 
-def list_diary(engine: Engine, *, scope: Scope, before: int | None, limit: int) -> DiaryPage:
+def list_diary(
+    engine: Engine, *, scope: Scope, before: int | None, limit: int, scenario: Scenario = DEFAULT
+) -> DiaryPage:
     """Return at most *limit* entries that end below the round *before*, newest first."""
-    agent = diary_agent(find_scenario(None))
+    agent = diary_agent(scenario)
     entries: list[DiaryEntry] = []
     unreadable: list[int] = []
     room = PageRoom()
@@ -121,6 +123,7 @@ def edit_entry(
     diary: str,
     expected_version: int | None,
     token: WriteToken,
+    scenario: Scenario = DEFAULT,
 ) -> DiaryEntry:
     """Put the user's own texts into the entry that ends at *end_round*; no job overwrites it from then on.
 
@@ -128,7 +131,7 @@ def edit_entry(
     Raises NotFound, RevisionConflict (the entry is not at *expected_version*, or a job kept saving),
     IdempotencyKeyReused, StoreUnavailable, WriteOutcomeUnknown.
     """
-    agent = diary_agent(find_scenario(None))
+    agent = diary_agent(scenario)
 
     def edit(found: Found, before: DiaryHead) -> tuple[DiaryHead, DiaryEntry]:
         if isinstance(found, UnreadableEntry):
@@ -137,7 +140,7 @@ def edit_entry(
         elif expected_version not in (None, found.version):
             raise revision_conflict(expected=expected_version or 0, current=found.version)
         entry = edited_entry(found, summary=summary, diary=diary)
-        return head_after_edit(before, covers=entry.range), entry
+        return head_after_edit(before, entry=entry), entry
 
     for left in reversed(range(_TRIES)):
         head, revision, answered = _look(engine, scope, agent, token)
@@ -151,13 +154,15 @@ def edit_entry(
     return entry
 
 
-def delete_entry(engine: Engine, *, scope: Scope, end_round: int, token: WriteToken) -> int:
+def delete_entry(
+    engine: Engine, *, scope: Scope, end_round: int, token: WriteToken, scenario: Scenario = DEFAULT
+) -> int:
     """Delete the entry that ends at *end_round*, which is returned; its rounds are never written about again.
 
     Deleting again is safe. Raises NotFound, RevisionConflict, IdempotencyKeyReused, StoreUnavailable,
     WriteOutcomeUnknown.
     """
-    agent = diary_agent(find_scenario(None))
+    agent = diary_agent(scenario)
     for left in reversed(range(_TRIES)):
         head, revision, answered = _look(engine, scope, agent, token)
         if answered is not None:

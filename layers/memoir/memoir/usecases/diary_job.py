@@ -121,8 +121,8 @@ def effect_of_answer(
     now: float,
 ) -> tuple[DiaryHead, Effect]:
     """Return the head and the effect of an answer: an entry, nothing new, or a failure."""
-    after = head_after_range(job.head, covers=job.due.covers)
     if asked.judgement.outcome is Judged.NOTHING_NEW:
+        after = head_after_range(job.head, covers=job.due.covers)
         nothing = Effect(outcome="skipped", reason="nothing_new", details=asked.facts())
         return after, _storing(nothing, after)
     if asked.judgement.outcome is Judged.REJECT or asked.answer is None or asked.reading is None:
@@ -145,6 +145,7 @@ def effect_of_answer(
         truncated_input=written.prompt.truncated_input,
         flags=asked.judgement.flags,
     )
+    after = head_after_range(job.head, covers=job.due.covers, entry=entry)
     told = {"firstRound": entry.first_round, "lastRound": entry.last_round}
     effect = Effect(
         outcome="ok",

@@ -5,9 +5,9 @@ from memoir.domain.memory import BeforeUpdate, MemoryRecord, ask_before_update, 
 from memoir.domain.revision import NONE_YET, Revision, check_expected_revision
 from memoir.domain.scope import Scope, UserScope
 from memoir.domain.write_token import WriteToken, random_token
-from memoir.errors import WriteOutcomeUnknown
+from memoir.errors import UpdateRefused, WriteOutcomeUnknown
 from memoir.ports.records import RecordKey
-from memoir.records.documents import Change, read_document
+from memoir.records.documents import Change, made_by, read_document
 from memoir.usecases.engine import Engine
 
 
@@ -43,12 +43,20 @@ def replace_json_document(
 ) -> Revision:
     """Replace the whole document and return its new revision. One request.
 
-    The old object is discarded, not merged. *before_update* runs before the store is called.
+    The old object is discarded, not merged. *before_update* runs before the store is called; what it refuses
+    may be the repeat of a write that was made before the rule, and then has that write's answer.
     Raises UpdateRefused, RevisionConflict, IdempotencyKeyReused, StoreUnavailable: nothing was written;
     WriteOutcomeUnknown: read back before trying again.
     """
-    ask_before_update(before_update, document)
-    return engine.change(Change(key=key, expected=expected, document=document, token=token or random_token()))
+    token = token or random_token()
+    try:
+        ask_before_update(before_update, document)
+    except UpdateRefused:
+        made = made_by(engine.records.read(key).get(key), token) if token.body_hash else None
+        if made is None:
+            raise
+        return made
+    return engine.change(Change(key=key, expected=expected, document=document, token=token))
 
 
 def check_next_revision(revision: object, *, expected: Revision) -> Revision:

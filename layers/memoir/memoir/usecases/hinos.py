@@ -21,7 +21,8 @@ from memoir.domain.hinos import (
     read_prepared,
     texts_hash,
 )
-from memoir.domain.scope import Scope
+from memoir.domain.scenario import Scenario
+from memoir.domain.scope import Scope, check_opaque_id
 from memoir.domain.write_token import WriteToken
 from memoir.errors import (
     HinosBadReply,
@@ -31,6 +32,7 @@ from memoir.errors import (
     HinosUncertain,
     MemoirError,
     NotFound,
+    RequestInvalid,
     StoreUnavailable,
     WriteOutcomeUnknown,
 )
@@ -39,6 +41,7 @@ from memoir.ports.hinos import Hinos
 from memoir.ports.records import Refused, Write
 from memoir.records.claims import claim_key, claim_settle, claim_take, claim_write, read_claim
 from memoir.usecases.engine import Engine, answer_keys
+from memoir.usecases.scenarios import governing, governing_keys
 from memoir.usecases.tell_others import whose
 
 MemoryIngest = Literal["best_effort", "required"]
@@ -51,12 +54,12 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, kw_only=True)
 class HinosPorts:
-    """What the proxy needs. `memory_ingest`: whether a failed commit is an answer or an error."""
+    """What the proxy needs. `default`: the built-in scenario."""
 
     engine: Engine
     hinos: Hinos
     events: EventBus
-    memory_ingest: MemoryIngest
+    default: Scenario
     sleep: Callable[[float], None]
 
 
@@ -70,8 +73,11 @@ def prepare(ports: HinosPorts, *, scope: Scope, body: Mapping[str, Any], request
     reply = ports.hinos.call("/v1/memory/prepare", body, headers=_headers(scope, request_id))
     prepared = read_prepared(reply)
     valid_until = ports.engine.clock() + CLAIM_SECONDS
+    claim = claim_write(
+        claim_key(scope, prepared.claim_id), valid_until=valid_until, scenario_id=_scenario_of(body)
+    )
     try:
-        ports.engine.records.write(claim_write(claim_key(scope, prepared.claim_id), valid_until=valid_until))
+        ports.engine.records.write(claim)
     except Refused:
         return prepared  # it is kept already, and stays as it is
     return prepared
@@ -82,13 +88,13 @@ def commit(ports: HinosPorts, *, scope: Scope, turn: Commit, request_id: str, to
 
     Every failure is told to others. Raises NotFound, ClaimConflict, ClaimExpired, IdempotencyKeyReused:
     nothing was sent; StoreUnavailable, WriteOutcomeUnknown: nothing was sent; HinosFailed, where the commit
-    failed and `memory_ingest` is required.
+    failed and `memoryIngest` of the scenario that it was prepared under is required.
     """
     try:
         _commit(ports, scope, turn, request_id=request_id, token=token)
     except HinosFailed as failure:
         _tell(ports, scope, turn.claim_id, failure.code)
-        if ports.memory_ingest == "required":
+        if _memory_ingest(ports, scope, turn.claim_id) == "required":
             raise
         return Committed(committed=False, error=failure.code)
     except (StoreUnavailable, WriteOutcomeUnknown) as failure:
@@ -163,6 +169,31 @@ def _settle(
         _again(once, ports.sleep)
     except (StoreUnavailable, WriteOutcomeUnknown):
         return
+
+
+def _scenario_of(body: Mapping[str, Any]) -> str:
+    """Return the scenario that a prepare names, empty where it names none that could be one."""
+    source = body.get("source")
+    named = source.get("scenarioId") if isinstance(source, dict) else None
+    try:
+        return check_opaque_id(named, path="/source/scenarioId") if isinstance(named, str) else ""
+    except RequestInvalid:
+        return ""
+
+
+def _memory_ingest(ports: HinosPorts, scope: Scope, claim_id: str) -> MemoryIngest:
+    """Return whether a failed commit is an answer or an error; asked only once it has failed.
+
+    Where the claim's scenario is none of ours, or cannot be read, the built-in one says it.
+    """
+    key = claim_key(scope, claim_id)
+    try:
+        held = ports.engine.records.read(key).get(key)
+        scenario_id = (read_claim(held).scenario_id if held else "") or ports.default.id
+        found = ports.engine.records.read(*governing_keys(scope, scenario_id))
+        return governing(found, scope, scenario_id, default=ports.default).memory_ingest
+    except MemoirError:
+        return ports.default.memory_ingest
 
 
 def _again(once: Callable[[], Answer], sleep: Callable[[float], None]) -> Answer:

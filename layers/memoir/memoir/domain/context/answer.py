@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoir.domain.context.build import Context
+from memoir.domain.context.compare import Comparison
 from memoir.domain.context.history import HistoryMessage
 from memoir.domain.context.source import Missing
 from memoir.domain.context.telling import Advice
@@ -13,16 +14,23 @@ from memoir.domain.template.values import JsonText
 
 @dataclass(frozen=True, kw_only=True)
 class AnsweredContext:
-    """A context and the text that answers it."""
+    """A context and the text that answers it.
+
+    `comparison`: what `axon_shadow` found; `comparison_failure`: the kind of error by which it found nothing.
+    """
 
     context: Context
     text: str
+    comparison: Comparison | None = None
+    comparison_failure: str = ""
 
 
-def context_answer(context: Context, *, generation: int, manifest: str) -> str:
+def context_answer(
+    context: Context, *, generation: int, manifest: str, hinos: dict[str, Any] | None = None
+) -> str:
     """Return the answer as JSON text. Documents are spliced in as they are stored: their numbers are exact.
 
-    *manifest*: the opaque text for `context`.
+    *manifest*: the opaque text for `context`. *hinos*: what Hinos prepared, where it was asked.
     """
     members: dict[str, str] = {
         "variables": _object({name: _value_text(value) for name, value in context.variables.items()}),
@@ -44,6 +52,8 @@ def context_answer(context: Context, *, generation: int, manifest: str) -> str:
         "warnings": _text([_advice(advice) for advice in context.warnings]),
         "context": _text(manifest),
     }
+    if hinos is not None:
+        members["hinos"] = _text(hinos)
     return _object(members)
 
 

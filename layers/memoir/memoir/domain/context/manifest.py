@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoir.domain.context.build import Context
+from memoir.domain.context.compare import Comparison
 from memoir.domain.context.history import HistoryMessage
 from memoir.domain.turns import Position
 
@@ -39,7 +40,8 @@ class Manifest:
     """What a context was made of.
 
     `history_rounds`: the first and last round that were placed, where the history was ours; `history_hash`:
-    of the placed messages, where the host gave them. `messages_hash`: of all messages.
+    of the placed messages, where the host gave them. `messages_hash`: of all messages. `comparison`: what
+    `axon_shadow` found: whether equal, the similarity, and the bytes of either side.
     """
 
     generation: int
@@ -53,6 +55,7 @@ class Manifest:
     history_hash: str | None
     tokens: int
     messages_hash: str
+    comparison: tuple[bool, float, int, int] | None = None
 
 
 def make_manifest(
@@ -63,6 +66,7 @@ def make_manifest(
     scenario_id: str,
     scenario_revision: int,
     history_rounds: tuple[int, int] | None = None,
+    comparison: Comparison | None = None,
 ) -> Manifest:
     """Return the manifest of *context*. *history_rounds*: which rounds were placed, where they were ours."""
     cut = {source.variable for source in context.cut_sources}
@@ -89,7 +93,12 @@ def make_manifest(
         history_hash=None if own else hash_of(context.history),
         tokens=context.tokens,
         messages_hash=hash_of(context.messages),
+        comparison=_sizes(comparison) if comparison else None,
     )
+
+
+def _sizes(found: Comparison) -> tuple[bool, float, int, int]:
+    return found.equal, found.similarity, found.bytes_here, found.bytes_there
 
 
 def hash_of(messages: Sequence[HistoryMessage]) -> str:
@@ -108,6 +117,7 @@ def encode_manifest(manifest: Manifest) -> str:
             for s in manifest.sources
         ],
         *(manifest.history_rounds, manifest.history_hash, manifest.tokens, manifest.messages_hash),
+        manifest.comparison,
     ]
     text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode()
@@ -129,7 +139,7 @@ def decode_manifest(text: str) -> Manifest | None:
 def _read(parts: Any) -> Manifest:
     """Return the manifest of decoded *parts*. Raises ValueError or TypeError for any other shape."""
     form, generation, turn_round, version, scenario_id, revision, audience, budget, *rest = parts
-    sources, rounds, history_hash, tokens, messages_hash = rest
+    sources, rounds, history_hash, tokens, messages_hash, comparison = rest
     numbers = (form, generation, turn_round, version, revision, tokens)
     if any(type(number) is not int or number < 0 for number in numbers) or form != FORMAT:
         raise ValueError("no manifest of this format")
@@ -147,7 +157,14 @@ def _read(parts: Any) -> Manifest:
         history_hash=_optional(str, history_hash),
         tokens=tokens,
         messages_hash=messages_hash,
+        comparison=None if comparison is None else _comparison(*comparison),
     )
+
+
+def _comparison(equal: Any, similarity: Any, here: Any, there: Any) -> tuple[bool, float, int, int]:
+    if type(equal) is not bool or not isinstance(similarity, int | float):
+        raise ValueError("no comparison")
+    return equal, float(similarity), *_pair((here, there))
 
 
 def _read_source(

@@ -1,6 +1,7 @@
 """What a host asks of a context: for whom, with which history, and within how much room."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from memoir.domain.context.history import HistoryMessage
 from memoir.domain.context.source import Audience
@@ -11,11 +12,15 @@ from memoir.errors import RequestInvalid
 
 @dataclass(frozen=True, kw_only=True)
 class SuppliedHinos:
-    """What the host brings of Hinos: a prepared memory, or the wish that it be prepared now."""
+    """What the host brings of Hinos: a prepared memory, or the wish that it be prepared now.
+
+    `source`: what Hinos is told of the request beside its id and scenario, as Hinos's protocol has it.
+    """
 
     claim_id: str | None = None
     memory: str | None = None
     prepare: bool = False
+    source: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +38,11 @@ class ContextRequest:
     hinos: SuppliedHinos | None = None
 
 
-def check_values(request: ContextRequest, scenario: Scenario) -> None:
-    """Check that the request gives only values that *scenario* knows. Raises RequestInvalid."""
+def check_request(request: ContextRequest, scenario: Scenario) -> None:
+    """Check that the request gives only values and a memory that *scenario* knows. Raises RequestInvalid."""
+    if request.hinos and "hinosMemory" not in scenario.variables():
+        detail = f"/hinos: the scenario {scenario.id!r} has no source hinosMemory"
+        raise RequestInvalid(code="source_not_configured", path="/hinos", detail=detail)
     known = {*scenario.values, *GIVEN_VALUES}
     for name in request.values:
         if name not in known:

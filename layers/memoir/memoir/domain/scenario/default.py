@@ -3,7 +3,6 @@
 from typing import Any
 
 from memoir.domain.scenario.scenario import MemorySource, Scenario
-from memoir.errors import NotFound
 
 DEFAULT_TEMPLATE: dict[str, Any] = {
     "messages": [
@@ -33,10 +32,3 @@ DEFAULT = Scenario(
     documents=("memory",),
     program=_PROGRAM,
 )
-
-
-def find_scenario(scenario_id: str | None) -> Scenario:
-    """Return the scenario of that id, `default` for none. Raises NotFound."""
-    if scenario_id in (None, DEFAULT.id):
-        return DEFAULT
-    raise NotFound(path="/scenarioId", detail=f"/scenarioId: there is no scenario {scenario_id!r}")
