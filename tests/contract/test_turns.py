@@ -119,7 +119,9 @@ def test_what_was_added_comes_back_whole(store: Store, add: Add) -> None:
             subscription_category="plus",
         )
     }
-    assert head(store) == TurnHead(last=turn.position, last_turn_id="a", life="life", top=1)
+    assert head(store) == TurnHead(
+        last=turn.position, last_turn_id="a", life="life", top=1, scenario_id="default"
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from memoir.usecases.diary_job import DiaryPorts
     from memoir.usecases.documents import ScopedMemory
     from memoir.usecases.engine import Engine
+    from memoir.usecases.governed_reads import GovernedReads
     from memoir.usecases.hinos import HinosPorts
     from memoir.usecases.memory_schema import MemorySchemas
     from memoir.usecases.scenarios import KeptScenarios
     from memoir.usecases.worker import WorkerPorts
+    from memoir.usecases.write_state import StatePorts
 
 
 @cache
@@ -118,6 +120,19 @@ def diary_worker(has_time: Callable[[], bool]) -> "DiaryPorts":
     return DiaryPorts(
         worker=worker(has_time),
         writer=diary_writer(),
+        sleep=time.sleep,
+        lease_seconds=settings().lease_seconds,
+        model_reasons=settings().model_reasons,
+    )
+
+
+def state_worker(has_time: Callable[[], bool]) -> "StatePorts":
+    """Return what the state's worker needs."""
+    from memoir.usecases.write_state import StatePorts
+
+    return StatePorts(
+        worker=worker(has_time),
+        model=language_model(),
         sleep=time.sleep,
         lease_seconds=settings().lease_seconds,
         model_reasons=settings().model_reasons,
@@ -214,6 +229,14 @@ def scenarios() -> "KeptScenarios":
     from memoir.usecases.scenarios import KeptScenarios
 
     return KeptScenarios(engine(), default=default_scenario())
+
+
+@cache
+def governed_reads() -> "GovernedReads":
+    """Return what reads records together with the scenario that governs them."""
+    from memoir.usecases.governed_reads import GovernedReads
+
+    return GovernedReads(engine(), default=default_scenario())
 
 
 @cache

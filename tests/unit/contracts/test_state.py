@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from memoir.contracts.state import read_audience, read_post_candidate, read_put_state
+from memoir.contracts.state import read_post_candidate, read_put_state
+from memoir.domain.state.settings import read_audience
 from memoir.errors import RequestInvalid
 
 PUT: dict[str, Any] = {"expectedRevision": 2, "state": {"text": "", "records": {}}}

@@ -1,6 +1,5 @@
-"""`PUT …/state`, `POST …/state/candidates` and the query of `GET …/state/projection`."""
+"""`PUT …/state` and `POST …/state/candidates`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +7,6 @@ from memoir.contracts.validation import Contract, read_contract
 from memoir.domain.json_value import part_text
 from memoir.domain.revision import Revision, check_expected_revision
 from memoir.domain.scope import check_opaque_id
-from memoir.domain.state.settings import Audience
-from memoir.errors import RequestInvalid
 from memoir.strict_json import compact_json, read_json
 
 
@@ -84,14 +81,6 @@ def read_post_candidate(body: bytes) -> PostCandidate:
         scenario_id=_scenario(request.scenario_id),
         compact_body=text,
     )
-
-
-def read_audience(query: Mapping[str, str]) -> Audience:
-    """Return whom the projection is for. Raises RequestInvalid: anything but `actor` and `director`."""
-    audience = query.get("audience", "")
-    if audience not in tuple(Audience):
-        raise RequestInvalid(path="audience", detail="audience: must be actor or director")
-    return Audience(audience)
 
 
 def _scenario(scenario_id: str | None) -> str | None:

@@ -128,6 +128,7 @@ class TurnHead:
     `life`: random, given with the first turn, so that a conversation made anew is told from the old one.
     `generation`: rewinds so far. `floor`, `top`: versions at or below `floor` were given before the newest
     rewind, `top` is the highest one ever given. `stamped`: the kinds that the newest rewind wrote.
+    `scenario_id`, `scenario_revision`: the newest turn's scenario, which governs what names none.
     """
 
     last: Position = START
@@ -138,6 +139,8 @@ class TurnHead:
     floor: int = 0
     top: int = 0
     stamped: tuple[str, ...] = ()
+    scenario_id: str = ""
+    scenario_revision: int = 0
 
     @property
     def begun(self) -> bool:
@@ -170,11 +173,15 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class Lookup:
-    """What is stored that bears on a turn. `table_revision`: of the memory table, 0 for none."""
+    """What is stored that bears on a turn.
+
+    `table_revision`: of the memory table, 0 for none. `scenario_revision`: of the turn's scenario.
+    """
 
     head: TurnHead = field(default_factory=TurnHead)
     known: dict[str, KnownTurn] = field(default_factory=dict)
     table_revision: int = 0
+    scenario_revision: int = 0
 
 
 def check_text(text: str, *, path: str) -> str:
@@ -212,6 +219,8 @@ def place_turn(new: NewTurn, lookup: Lookup, *, life: str = "") -> Placement | K
         accepted_through=accepted_through,
         life=head.life if head.begun else life,
         top=max(head.top, position.version),
+        scenario_id=new.scenario_id,
+        scenario_revision=lookup.scenario_revision,
     )
     return Placement(
         before=head,

@@ -44,6 +44,11 @@ def lease_key(scope: Scope, agent: AgentRef) -> RecordKey:
     return RecordKey(owner=scope, kind="lease", name=(agent,))
 
 
+def worker_lease_key(scope: Scope, worker: str) -> RecordKey:
+    """Return the key of the lease for the work of *worker*, which no agent's diary can have."""
+    return RecordKey(owner=scope, kind="lease", name=("worker", worker))
+
+
 def quota_key(scope: Scope, month: str) -> RecordKey:
     """Return the key of how many diaries a user has had in *month*. It belongs to the user."""
     return RecordKey(owner=scope.owner, kind="quota", name=("diary", month))

@@ -66,6 +66,8 @@ def read_head(record: Record | None) -> TurnHead:
             floor=record.number("floor"),
             top=record.number("top"),
             stamped=tuple(filter(None, record.text("stamped").split(","))),
+            scenario_id=record.text("scenario_id"),
+            scenario_revision=record.number("scenario_revision"),
         )
     except ValueError:
         head = TurnHead()
@@ -192,6 +194,8 @@ def head_write(scope: Scope, before: TurnHead, after: TurnHead) -> Amend:
         "last_turn_id": after.last_turn_id or "",
         "accepted_through": after.accepted_through,
         "top": after.top,
+        "scenario_id": after.scenario_id,
+        "scenario_revision": after.scenario_revision,
         **_given(life=after.life),
     }
     return Amend(key=head_key(scope), facts=facts, when=unmoved)

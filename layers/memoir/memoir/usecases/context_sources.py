@@ -13,8 +13,11 @@ from memoir.domain.diary.record.head import progress_of
 from memoir.domain.diary.record.recall import MAX_RECALL_BYTES, compass_memory
 from memoir.domain.diary.record.recent import RecentSummary
 from memoir.domain.scenario import Scenario
-from memoir.domain.scenario.variables import KIND_OF_VARIABLE, SourceKind
+from memoir.domain.scenario.variables import DIRECTOR_ONLY, KIND_OF_VARIABLE, SourceKind
 from memoir.domain.scope import Scope
+from memoir.domain.state.projection import audience_text
+from memoir.domain.state.record import StateRecord, read_record, reading_settings
+from memoir.domain.state.settings import Audience
 from memoir.domain.table.text import memory_table_text
 from memoir.errors import RecordCorrupt, StoreUnavailable
 from memoir.ports.records import Found, RecordKey
@@ -24,6 +27,7 @@ from memoir.usecases.diary import recall
 from memoir.usecases.documents import memory_key, profile_key
 from memoir.usecases.edit_table import stored_state, table_key
 from memoir.usecases.engine import Engine
+from memoir.usecases.state import state_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +91,8 @@ def _key(scope: Scope, scenario: Scenario, variable: str) -> RecordKey | None:
         return memory_key(scope)
     if kind == "profile":
         return profile_key(scope.owner)
+    if kind == "state":
+        return state_key(scope)
     return table_key(scope) if kind == "table" else None
 
 
@@ -168,9 +174,21 @@ def _document(reading: Reading, variable: str, kind: SourceKind) -> RecalledSour
         source = replace(source, revision=stored.revision)
         if kind == "table":
             return replace(source, text=memory_table_text(stored_state(stored).document))
+        if kind == "state":
+            return replace(source, text=_state_text(reading, variable, read_record(stored.document)))
     except RecordCorrupt as error:
         return replace(source, missing=could_not(error))
     return replace(source, text=stored.document.text, is_json=True)
+
+
+def _state_text(reading: Reading, variable: str, record: StateRecord) -> str:
+    """Return what an audience sees of the state. For the actor, the director's is not even put together."""
+    audience = Audience.DIRECTOR if variable == DIRECTOR_ONLY else Audience.ACTOR
+    if audience is Audience.DIRECTOR and reading.request.audience == "actor":
+        return ""
+    scenario = reading.scenario
+    settings = reading_settings(record, scenario_id=scenario.id, settings=scenario.state)
+    return audience_text(record.state, audience=audience, settings=settings)
 
 
 def _hinos(reading: Reading, variable: str) -> list[RecalledSource]:

@@ -132,7 +132,7 @@ def _store(
             if turn_id_key(scope, turn_id) in found
         }
         shown = found[table].number("revision") if table in found else 0
-        lookup = Lookup(head=head, known=known, table_revision=shown)
+        lookup = Lookup(head=head, known=known, table_revision=shown, scenario_revision=governed.revision)
         place = place_turn(new, lookup, life=secrets.token_urlsafe(9))
         if isinstance(place, KnownTurn):
             if answered is None:

@@ -10,7 +10,6 @@ model was paid for is kept for a second save, where another write came between.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from secrets import token_urlsafe
 from typing import Any
 
 from memoir.domain.diary.due.plan import DiaryPlan, Due, plan_diary
@@ -24,20 +23,16 @@ from memoir.domain.scenario import Scenario
 from memoir.domain.scenario.scenario import DiarySettings
 from memoir.domain.scope import Scope
 from memoir.domain.turns import RungTurn, Turn
-from memoir.errors import LeaseHeld, MemoirError
-from memoir.ports.records import RecordKey, Refused, Write
+from memoir.ports.records import RecordKey, Write
 from memoir.records.diary import (
     diary_head_key,
     entry_write,
     head_document,
     lease_key,
-    lease_return,
-    lease_take,
     quota_charge,
     quota_key,
     read_diary_head,
 )
-from memoir.records.documents import read_document, revision_conflict
 from memoir.usecases.ask_model import Asked, WritingJob
 from memoir.usecases.diary_job import (
     DiaryJob,
@@ -50,6 +45,7 @@ from memoir.usecases.diary_job import (
 )
 from memoir.usecases.follow_turns import follow_turns
 from memoir.usecases.governed_work import governed_by, rules_of
+from memoir.usecases.lease import Lease
 from memoir.usecases.scenarios import governing_keys
 from memoir.usecases.worker import Effect, View, Worker
 
@@ -62,7 +58,14 @@ def write_diary(ports: DiaryPorts, *, scope: Scope, rung: RungTurn) -> list[Rece
     agent = canonical_agent_ref(rung.agent or "diary")
     month = time.strftime("%Y-%m", time.gmtime(ports.worker.engine.clock()))
     scenario = governed_by(ports.worker, scope, rung)
-    step = _Step(ports=ports, scope=scope, agent=agent, scenario_of=scenario, quota=quota_key(scope, month))
+    lease = Lease(
+        ports.worker.engine,
+        lease_key(scope, agent),
+        document=diary_head_key(scope, agent),
+        seconds=ports.lease_seconds,
+    )
+    quota = quota_key(scope, month)
+    step = _Step(ports=ports, scope=scope, agent=agent, scenario_of=scenario, quota=quota, lease=lease)
     worker = Worker(
         name="diary",
         key=diary_head_key(scope, agent),
@@ -70,7 +73,7 @@ def write_diary(ports: DiaryPorts, *, scope: Scope, rung: RungTurn) -> list[Rece
         cursor=("diary", agent),
         beside=(step.quota, *governing_keys(scope, rung.scenario_id, revision=rung.scenario_revision)),
         rules=lambda view: rules_of(scenario(view), "compassMemory"),
-        end=step.release,
+        end=lease.release,
     )
     return follow_turns(ports.worker, worker, scope=scope, rung=rung)
 
@@ -84,7 +87,7 @@ class _Step:
     agent: AgentRef
     scenario_of: Callable[[View], Scenario]
     quota: RecordKey
-    lease: str = ""
+    lease: Lease
     paid: dict[tuple[Any, ...], tuple[WritingJob, Asked]] = field(default_factory=dict)
 
     def __call__(self, view: View, turn: Turn) -> Effect:
@@ -138,7 +141,7 @@ class _Step:
         stale: tuple[DiaryEntry, ...],
     ) -> Effect:
         """Take the lease, read the rounds as they stand now, ask, and return what the answer is worth."""
-        self.take_lease(view)
+        self.lease.take(revision=view.revision)
         settings = self.scenario_of(view).diary
         job = gather_job(self.ports.records, self.scope, self.agent, due=due, head=head, stale=stale)
         if job.rounds:
@@ -157,7 +160,6 @@ class _Step:
             after, effect = effect_of_nothing(job)
         following = self.plan(view, after, turn)
         others = tuple(entry for entry in stale if not entry.range.overlaps(due.covers))
-        returned = lease_return(lease_key(self.scope, self.agent), owner=self.lease)
         return replace(
             effect,
             details={**effect.details, "nextAt": following.next_at},
@@ -165,11 +167,11 @@ class _Step:
                 *effect.beside,
                 *self.puts(others),
                 *self.charge(effect, settings.monthly_quota),
-                returned,
+                self.lease.giving_back(),
             ),
             done=following.due is None,
             at=job.turns[-1] if following.due and job.turns else None,
-            saved=self.returned,
+            saved=self.lease.given_back,
         )
 
     def ask(self, job: DiaryJob, settings: DiarySettings) -> tuple[WritingJob, Asked]:
@@ -189,36 +191,3 @@ class _Step:
     def puts(self, entries: tuple[DiaryEntry, ...]) -> tuple[Write, ...]:
         """Return the writes of entries that were marked."""
         return tuple(entry_write(self.scope, self.agent, entry) for entry in entries)
-
-    def take_lease(self, view: View) -> None:
-        """Take the lease, or find it ours already, then see that no other worker has finished meanwhile."""
-        owner = self.lease or token_urlsafe(9)
-        now = int(self.ports.worker.engine.clock())
-        key = lease_key(self.scope, self.agent)
-        try:
-            self.ports.records.write(lease_take(key, owner=owner, now=now, seconds=self.ports.lease_seconds))
-        except Refused as refused:
-            held = refused.held[key.kind]
-            seconds = max(1, held.number("leased_until") - now) if held else 1
-            raise LeaseHeld(
-                detail="another worker is writing this diary", retry_after_seconds=seconds
-            ) from refused
-        self.lease = owner
-        head = diary_head_key(self.scope, self.agent)
-        stored = read_document(self.ports.records.read(head).get(head))
-        revision = stored.revision if stored else 0
-        if revision != view.revision:
-            raise revision_conflict(expected=view.revision, current=revision)
-
-    def returned(self) -> None:
-        """Note that the lease was given back with the save."""
-        self.lease = ""
-
-    def release(self) -> None:
-        """Give the lease back, if it is still ours. An unreturned lease expires."""
-        if self.lease:
-            key = lease_key(self.scope, self.agent)
-            try:
-                self.ports.records.write(lease_return(key, owner=self.lease))
-            except (Refused, MemoirError):
-                return

@@ -89,17 +89,15 @@ class Scenario:
         return next((source for source in self.memory_sources if source.variable == variable), None)
 
     def workers(self) -> tuple[Worker, ...]:
-        """Return the workers that its sources need, in the order of the sources. No source, no worker.
+        """Return the workers that it asks for: those of its sources, in their order, then the state's.
 
-        Only `axon_go` writes: `axon_shadow` compares what is there and never switches the write path.
+        No source, no worker. Of sources only `axon_go` writes: `axon_shadow` compares what is there and never
+        switches the write path. The state is kept in the background where there is an instruction for it.
         """
-        if self.memory_runtime != "axon_go":
-            return ()
-        return tuple(
-            WORKER_OF_VARIABLE[source.variable]
-            for source in self.memory_sources
-            if source.variable in WORKER_OF_VARIABLE
-        )
+        sources = self.memory_sources if self.memory_runtime == "axon_go" else ()
+        kept = (WORKER_OF_VARIABLE.get(source.variable) for source in sources)
+        state: tuple[Worker, ...] = ("state",) if self.state.instruction.strip() else ()
+        return (*(worker for worker in kept if worker), *state)
 
     def variables(self) -> tuple[str, ...]:
         """Return the variables that a context call answers: of its sources, then of its documents.

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-Worker = Literal["table", "diary"]
+Worker = Literal["table", "diary", "state"]
 """A background worker, by what it writes."""
 
 Runtime = Literal["personalization", "axon_go", "axon_shadow", "hinos"]

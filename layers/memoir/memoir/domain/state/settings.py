@@ -6,6 +6,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from memoir.errors import RequestInvalid
+
 TEXT = "text"
 """The name under which `visibility` speaks of the state's `text`. No category is called so."""
 
@@ -56,3 +58,11 @@ class StateSettings:
             return Visibility.DIRECTOR
         own = record.get("visibility", self.visibility.get(category, Visibility.BOTH))
         return Visibility(own) if own in tuple(Visibility) else Visibility.DIRECTOR
+
+
+def read_audience(query: Mapping[str, str]) -> Audience:
+    """Return whom the projection is for. Raises RequestInvalid: anything but `actor` and `director`."""
+    audience = query.get("audience", "")
+    if audience not in tuple(Audience):
+        raise RequestInvalid(path="audience", detail="audience: must be actor or director")
+    return Audience(audience)
