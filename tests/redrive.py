@@ -9,7 +9,7 @@ import time
 
 import boto3
 
-WORKERS = ("table", "diary")
+WORKERS = ("table", "diary", "state")
 
 
 def main(worker: str) -> int:

@@ -94,6 +94,7 @@ def test_who_reads_a_secret_may_decrypt_it_through_secrets_manager_alone() -> No
         ("ContextFunction", "HinosHasCredential"),
         ("HinosFunction", "HinosHasCredential"),
         ("WriteDiaryFunction", "ModelHasKey"),
+        ("WriteStateFunction", "ModelHasKey"),
     ):
         granted = {actions(statement)[0]: (on, statement) for on, statement in statements(name)}
         assert granted["secretsmanager:GetSecretValue"][0] == {has_secret}
@@ -171,7 +172,11 @@ def test_each_worker_is_named_wherever_workers_are() -> None:
 
 
 def test_each_worker_has_a_fifo_queue_with_room_for_its_retries_and_dead_letters() -> None:
-    assert [name for name, _ in worker_queues()] == ["EditTableFunction", "WriteDiaryFunction"]
+    assert [name for name, _ in worker_queues()] == [
+        "EditTableFunction",
+        "WriteDiaryFunction",
+        "WriteStateFunction",
+    ]
     for name, queue in worker_queues():
         dead_letters = RESOURCES[queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]]
         assert queue["FifoQueue"] is True
@@ -190,8 +195,9 @@ def test_the_dead_letters_of_each_worker_raise_an_alarm() -> None:
     assert watched == set(queues)
 
 
-def test_a_diary_lease_outlasts_its_worker() -> None:
-    worker = FUNCTIONS["WriteDiaryFunction"]
+@pytest.mark.parametrize("name", ["WriteDiaryFunction", "WriteStateFunction"])
+def test_a_lease_outlasts_its_worker(name: str) -> None:
+    worker = FUNCTIONS[name]
     lease = int(worker["Environment"]["Variables"]["MEMOIR_LEASE_SECONDS"])
     assert lease > worker["Timeout"]
     assert 2 * TEMPLATE["Parameters"]["ModelTimeoutMs"]["MaxValue"] < worker["Timeout"] * 1000

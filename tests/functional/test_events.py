@@ -60,6 +60,16 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("05-edits-conflict", 409, "revision_conflict"),
         ("06-put-bad", 400, "table_invalid"),
     ],
+    "state": [
+        ("01-get-none", 200, None),
+        ("02-put", 200, None),
+        ("03-project-actor", 200, None),
+        ("04-project-nobody", 400, "request_invalid"),
+        ("05-candidate-none", 200, None),
+        ("06-candidate-changes", 200, None),
+        ("07-candidate-stale", 409, "candidate_stale"),
+        ("08-put-bad", 400, "state_invalid"),
+    ],
     "context": [
         ("post", 200, None),
         ("post-unknown-scenario", 404, "scenario_unknown"),
@@ -81,7 +91,8 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
 
 # How many messages of the batch have to come again.
 SQS: dict[str, list[tuple[str, int]]] = {
-    function: [("poison", 2), ("rung", 0), ("rung-thrice", 0)] for function in ("edit_table", "write_diary")
+    function: [("poison", 2), ("rung", 0), ("rung-thrice", 0)]
+    for function in ("edit_table", "write_diary", "write_state")
 }
 
 
