@@ -70,6 +70,15 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("07-candidate-stale", 409, "candidate_stale"),
         ("08-put-bad", 400, "state_invalid"),
     ],
+    "story": [
+        ("01-get-none", 200, None),
+        ("02-put", 200, None),
+        ("03-put-bad", 400, "story_invalid"),
+        ("04-prepare-none-accepted", 409, "story_conflict"),
+        ("05-settle-not-accepted", 409, "story_conflict"),
+        ("06-settle-no-claim", 400, "claim_invalid"),
+        ("07-events-none", 404, "not_found"),
+    ],
     "context": [
         ("post", 200, None),
         ("post-unknown-scenario", 404, "scenario_unknown"),

@@ -17,6 +17,7 @@ pk is `P#<product>`, `P#<product>#U#<user>` or `P#<product>#U#<user>#C#<conversa
 | raw           | a failed answer of a model                 | F#<agent>#<round>                        |
 | quota         | what a user has used of a month            | Q#<what>#<month>                         |
 | copy          | one revision of a document, by its kind    | V#<kind>#<name>#<revision, 16 digits>    |
+| story_page    | events that moved out of a story           | S#<number of the first, 10 digits>       |
 | register      | that a conversation exists                 | U#<user>#C#<conversation>                |
 
 The register's pk is `P#<product>#L#<0–f>`, by a hash of the user, so that a product's conversations can be
@@ -47,6 +48,7 @@ PREFIXES = {
     "quota": "Q#",
     "register": "U#",
     "copy": "V#",
+    "story_page": "S#",
 }
 
 DOCUMENTS = ("memory", "table", "profile", "scenario", "state", "story", "checkpoint")

@@ -129,6 +129,8 @@ class TurnHead:
     `generation`: rewinds so far. `floor`, `top`: versions at or below `floor` were given before the newest
     rewind, `top` is the highest one ever given. `stamped`: the kinds that the newest rewind wrote.
     `scenario_id`, `scenario_revision`: the newest turn's scenario, which governs what names none.
+    `accepted_turn_id`: the turn of the accepted round; empty where that round's acceptance was lost to a
+    regenerated reply, and the one before counts again.
     """
 
     last: Position = START
@@ -141,6 +143,7 @@ class TurnHead:
     stamped: tuple[str, ...] = ()
     scenario_id: str = ""
     scenario_revision: int = 0
+    accepted_turn_id: str = ""
 
     @property
     def begun(self) -> bool:
@@ -210,8 +213,9 @@ def place_turn(new: NewTurn, lookup: Lookup, *, life: str = "") -> Placement | K
     head = lookup.head
     position = _next_position(new, lookup)
     accepted_through = min(head.accepted_through, position.round - 1)
+    accepted_turn_id = head.accepted_turn_id if accepted_through == head.accepted_through else ""
     if new.accepted:
-        accepted_through = position.round
+        accepted_through, accepted_turn_id = position.round, new.turn_id
     after = replace(
         head,
         last=position,
@@ -221,6 +225,7 @@ def place_turn(new: NewTurn, lookup: Lookup, *, life: str = "") -> Placement | K
         top=max(head.top, position.version),
         scenario_id=new.scenario_id,
         scenario_revision=lookup.scenario_revision,
+        accepted_turn_id=accepted_turn_id,
     )
     return Placement(
         before=head,

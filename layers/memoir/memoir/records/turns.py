@@ -12,6 +12,7 @@ from memoir.errors import RecordCorrupt
 from memoir.ports.records import (
     ABSENT,
     Amend,
+    Check,
     Fact,
     Found,
     Is,
@@ -68,6 +69,7 @@ def read_head(record: Record | None) -> TurnHead:
             stamped=tuple(filter(None, record.text("stamped").split(","))),
             scenario_id=record.text("scenario_id"),
             scenario_revision=record.number("scenario_revision"),
+            accepted_turn_id=record.text("accepted_turn_id"),
         )
     except ValueError:
         head = TurnHead()
@@ -196,9 +198,20 @@ def head_write(scope: Scope, before: TurnHead, after: TurnHead) -> Amend:
         "top": after.top,
         "scenario_id": after.scenario_id,
         "scenario_revision": after.scenario_revision,
+        "accepted_turn_id": after.accepted_turn_id,
         **_given(life=after.life),
     }
     return Amend(key=head_key(scope), facts=facts, when=unmoved)
+
+
+def accepted_check(scope: Scope, head: TurnHead) -> Check:
+    """Return the check that the accepted turn is still the one that *head* tells."""
+    unmoved = stands(
+        accepted_through=head.accepted_through,
+        accepted_turn_id=head.accepted_turn_id,
+        generation=head.generation,
+    )
+    return Check(key=head_key(scope), when=unmoved)
 
 
 def newest_first(records: Records, scope: Scope, *, before_round: int, limit: int) -> Iterator[Named]:

@@ -18,6 +18,8 @@ from memoir.domain.scope import Scope
 from memoir.domain.state.projection import audience_text
 from memoir.domain.state.record import StateRecord, read_record, reading_settings
 from memoir.domain.state.settings import Audience
+from memoir.domain.story.document import read_stored
+from memoir.domain.story.text import narrative_text, world_text
 from memoir.domain.table.text import memory_table_text
 from memoir.errors import RecordCorrupt, StoreUnavailable
 from memoir.ports.records import Found, RecordKey
@@ -28,6 +30,7 @@ from memoir.usecases.documents import memory_key, profile_key
 from memoir.usecases.edit_table import stored_state, table_key
 from memoir.usecases.engine import Engine
 from memoir.usecases.state import state_key
+from memoir.usecases.story import story_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +96,8 @@ def _key(scope: Scope, scenario: Scenario, variable: str) -> RecordKey | None:
         return profile_key(scope.owner)
     if kind == "state":
         return state_key(scope)
+    if kind == "story":
+        return story_key(scope)
     return table_key(scope) if kind == "table" else None
 
 
@@ -176,6 +181,9 @@ def _document(reading: Reading, variable: str, kind: SourceKind) -> RecalledSour
             return replace(source, text=memory_table_text(stored_state(stored).document))
         if kind == "state":
             return replace(source, text=_state_text(reading, variable, read_record(stored.document)))
+        if kind == "story":
+            text_of = world_text if variable == "storyWorld" else narrative_text
+            return replace(source, text=text_of(read_stored(stored.document).story))
     except RecordCorrupt as error:
         return replace(source, missing=could_not(error))
     return replace(source, text=stored.document.text, is_json=True)

@@ -170,7 +170,7 @@ def _accept(
             )
         if head.accepted_through >= known.position.round:
             return head
-        after = replace(head, accepted_through=known.position.round)
+        after = replace(head, accepted_through=known.position.round, accepted_turn_id=turn_id)
         kept = engine.kept(scope, token) if token else ()
         try:
             engine.records.write(head_write(scope, head, after), *kept)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoir.domain.json_document import JsonDocument, check_plain_json, compact_text, json_document
-from memoir.domain.json_value import exact_value, json_text
+from memoir.domain.json_value import exact_value, json_text, part_text
 from memoir.domain.scope import check_opaque_id
 from memoir.errors import LimitExceeded, RecordCorrupt, RequestInvalid
 
@@ -170,6 +170,26 @@ def record_from_plain(story: JsonDocument, value: Mapping[str, Any]) -> StoryRec
         )
     except (TypeError, KeyError, ValueError) as error:
         raise RecordCorrupt(detail=f"a stored story breaks its rules: {type(error).__name__}") from None
+
+
+def stored_document(record: StoryRecord) -> JsonDocument:
+    """Return *record* as it is stored, its story as it was spelled."""
+    beside = record_as_plain(record)
+    text = f'{{"beside":{compact_text(beside, path="/")},"story":{record.story.text}}}'
+    return JsonDocument(
+        text=text, value={"beside": beside, "story": record.story.value}, size_bytes=len(text.encode())
+    )
+
+
+def read_stored(stored: JsonDocument) -> StoryRecord:
+    """Return the record that was stored. Raises RecordCorrupt."""
+    value = stored.value
+    story, beside = value.get("story"), value.get("beside")
+    members = EMPTY_STORY.keys() - {"anchor"}
+    if not (isinstance(story, dict) and isinstance(beside, dict) and members <= story.keys()):
+        raise RecordCorrupt(detail="a stored story breaks its own rules; it is kept as it is")
+    text = part_text(stored.text, "story")
+    return record_from_plain(JsonDocument(text=text, value=story, size_bytes=len(text.encode())), beside)
 
 
 def hashes_of(events: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
