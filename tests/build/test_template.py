@@ -93,6 +93,7 @@ def test_who_reads_a_secret_may_decrypt_it_through_secrets_manager_alone() -> No
     for name, has_secret in (
         ("ContextFunction", "HinosHasCredential"),
         ("HinosFunction", "HinosHasCredential"),
+        ("CompactFunction", "ModelHasKey"),
         ("WriteDiaryFunction", "ModelHasKey"),
         ("WriteStateFunction", "ModelHasKey"),
     ):

@@ -16,11 +16,14 @@ import boto3
 from tests.api import Api, send
 from tests.localcloud.emulator import REGION, CannotStart, Emulator, start_emulator
 from tests.localcloud.hinos_server import hinos_server
+from tests.localcloud.model_server import NAME as MODEL_NAME
+from tests.localcloud.model_server import model_server
 from tests.localcloud.routes import make_missing_routes
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCAL = ROOT / ".local"
 STACK_NAME = "memoir"
+ASKING_THE_MODEL = ("WriteStateFunction", "CompactFunction")
 READY_SECONDS = 60
 
 # The emulator checks no signature.
@@ -48,14 +51,19 @@ def local_cloud(**parameters: str) -> Iterator[Stack]:
     *parameters* of the template beside the endpoint. Raises CannotStart.
     """
     say = Progress()
-    with hinos_server() as (hinos_url, _):
+    with hinos_server() as (hinos_url, _), model_server() as model_url:
         parameters = {"HinosMemoryUrl": hinos_url, "HinosMemoryTimeoutMs": "1500", **parameters}
-        with _deployed(say, parameters) as stack:
-            yield {**stack, "hinosUrl": hinos_url, "hinosControlUrl": f"{hinos_url}/control"}
+        with _deployed(say, parameters, model_url) as stack:
+            yield {
+                **stack,
+                "hinosUrl": hinos_url,
+                "hinosControlUrl": f"{hinos_url}/control",
+                "modelControlUrl": f"{model_url}/control",
+            }
 
 
 @contextlib.contextmanager
-def _deployed(say: Progress, parameters: dict[str, str]) -> Iterator[Stack]:
+def _deployed(say: Progress, parameters: dict[str, str], model_url: str) -> Iterator[Stack]:
     for program in ("make",):
         if shutil.which(program) is None:
             raise CannotStart(f"there is no {program} on this machine; install it and try again")
@@ -73,7 +81,7 @@ def _deployed(say: Progress, parameters: dict[str, str]) -> Iterator[Stack]:
         )
         say("deploying the template")
         _deploy(folder, emulator, parameters)
-        stack = _connect(emulator)
+        stack = _connect(emulator, model_url)
         say("waiting for a first answer")
         _wait_until_it_answers(stack)
         say(f"ready: {stack['apiUrl']}")
@@ -139,7 +147,7 @@ def _deploy(folder: Path, emulator: Emulator, parameters: dict[str, str]) -> Non
     )
 
 
-def _connect(emulator: Emulator) -> Stack:
+def _connect(emulator: Emulator, model_url: str) -> Stack:
     """Make what the emulator lacks, and return how to reach the stack."""
 
     def client(service: str) -> Any:
@@ -175,6 +183,8 @@ def _connect(emulator: Emulator) -> Stack:
         ]
         return arn
 
+    for logical_id in ASKING_THE_MODEL:
+        _let_ask(functions, function_arn(logical_id), model_url)
     make_missing_routes(
         apigateway=client("apigatewayv2"),
         cloudformation=cloudformation,
@@ -199,6 +209,13 @@ def _connect(emulator: Emulator) -> Stack:
         "hostClient": host_client,
         "otherClient": other_client,
     }
+
+
+def _let_ask(functions: Any, arn: str, model_url: str) -> None:
+    """Let a function ask the scripted model; diaries stay extractive, as they are where no model is set."""
+    variables = functions.get_function_configuration(FunctionName=arn)["Environment"]["Variables"]
+    variables |= {"MEMOIR_MODEL": MODEL_NAME, "MEMOIR_MODEL_URL": f"{model_url}/v1"}
+    functions.update_function_configuration(FunctionName=arn, Environment={"Variables": variables})
 
 
 def _wait_until_it_answers(stack: Stack) -> None:

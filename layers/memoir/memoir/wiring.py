@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memoir.ports.events import EventBus
     from memoir.ports.models import LanguageModel
     from memoir.usecases.ask_model import Writer
+    from memoir.usecases.compact import CompactPorts
     from memoir.usecases.context import Contexts
     from memoir.usecases.diary_job import DiaryPorts
     from memoir.usecases.documents import ScopedMemory
@@ -170,10 +171,11 @@ def diary_writer() -> "Writer":
 
 
 @cache
-def language_model() -> "LanguageModel | None":
-    """Return the model that the settings choose, None for `extractive`."""
+def language_model(*, longest_ms: int | None = None) -> "LanguageModel | None":
+    """Return the model that the settings choose, None for `extractive`. *longest_ms*: of a whole call."""
     provider, _, name = settings().model.partition(":")
     timeout_ms, temperature = settings().model_timeout_ms, settings().model_temperature
+    timeout_ms = min(timeout_ms, longest_ms or timeout_ms)
     if provider == "bedrock":
         from memoir.adapters.bedrock_model import BedrockModel
 
@@ -190,6 +192,16 @@ def language_model() -> "LanguageModel | None":
             api_key=secret(settings().model_secret_arn),
         )
     return None
+
+
+@cache
+def compaction() -> "CompactPorts":
+    """Return what brings histories within their budgets."""
+    from memoir.adapters.deadline import answers_within
+    from memoir.usecases.compact import MODEL_SECONDS, CompactPorts
+
+    model = language_model(longest_ms=1000 * MODEL_SECONDS)
+    return CompactPorts(reads=governed_reads(), ask=answers_within(model) if model else None)
 
 
 @cache

@@ -5,6 +5,10 @@ from collections.abc import Callable
 from queue import Empty, Queue
 from typing import Any, TypeVar
 
+from memoir.domain.language_model import ModelAnswer, Prompt
+from memoir.errors import ModelFailed
+from memoir.ports.models import LanguageModel
+
 Answer = TypeVar("Answer")
 
 
@@ -27,3 +31,15 @@ def within(seconds: float, call: Callable[[], Answer]) -> Answer:
         raise outcome
     answer: Answer = outcome
     return answer
+
+
+def answers_within(model: LanguageModel) -> Callable[[Prompt, float], ModelAnswer]:
+    """Return how *model* is asked with so many seconds for its answer, whatever its own limit is."""
+
+    def ask(prompt: Prompt, seconds: float) -> ModelAnswer:
+        try:
+            return within(seconds, lambda: model.answer(prompt))
+        except TimeoutError as error:
+            raise ModelFailed(code="model_timeout", detail="the model did not answer in time") from error
+
+    return ask

@@ -1,6 +1,7 @@
 """Any server that speaks OpenAI's chat completions: a base URL, a model name, and a key where it wants one.
 
-JSON mode is asked for; a server that refuses it is asked again without, which is no failed try.
+JSON mode is asked for where JSON is wanted; a server that refuses it is asked again without, which is no
+failed try.
 """
 
 import json
@@ -49,8 +50,9 @@ class OpenAiModel:
             "max_tokens": prompt.max_tokens,
             **self._inference,
         }
-        answer = self._post({**request, "response_format": {"type": "json_object"}}, deadline)
-        if answer.status in (400, 422):
+        asked = {**request, "response_format": {"type": "json_object"}} if prompt.wants_json else request
+        answer = self._post(asked, deadline)
+        if prompt.wants_json and answer.status in (400, 422):
             answer = self._post(request, deadline)
         if answer.status != 200:
             raise _refused(answer)

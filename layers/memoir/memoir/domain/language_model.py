@@ -15,11 +15,15 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """What a model is sent: instructions, data, and the cap of its answer in tokens."""
+    """What a model is sent: instructions, data, and the cap of its answer in tokens.
+
+    *wants_json*: the answer has to be a JSON object.
+    """
 
     system: str
     user: str
     max_tokens: int
+    wants_json: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -214,6 +214,11 @@ def accepted_check(scope: Scope, head: TurnHead) -> Check:
     return Check(key=head_key(scope), when=unmoved)
 
 
+def life_check(scope: Scope, head: TurnHead) -> Check:
+    """Return the check that the conversation is still the one that *head* is of, and was not taken back."""
+    return Check(key=head_key(scope), when=stands(life=head.life, generation=head.generation))
+
+
 def newest_first(records: Records, scope: Scope, *, before_round: int, limit: int) -> Iterator[Named]:
     """Yield the records of rounds below *before_round*, newest first, of each round its newest version."""
     turn_round = None

@@ -1,18 +1,29 @@
-"""A scripted model and store around the pure functions of compaction, as a use case would run them."""
+"""A scripted model and a store with faults around the use case of compaction."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memoir.domain.compact import finish
-from memoir.domain.compact.checkpoint import CompactRecord
-from memoir.domain.compact.history import CountTokens, Message, read_history
-from memoir.domain.compact.plan import Outcome, Reason, Summarise, plan_compaction
-from memoir.domain.compact.prompt import summary_parts, summary_prompt
+from memoir.domain.compact.checkpoint import CompactRecord, record_document, record_from_plain
+from memoir.domain.compact.history import CountTokens, Message
+from memoir.domain.compact.request import Compacted, CompactRequest
 from memoir.domain.compact.settings import CompactSettings
-from memoir.domain.compact.summary import summary_flaw, summary_text
 from memoir.domain.language_model import ModelAnswer, Prompt, finish_reason_of
-from memoir.errors import ModelFailed, RevisionConflict, StoreUnavailable
+from memoir.domain.revision import Revision
+from memoir.domain.scenario import DEFAULT
+from memoir.domain.scope import Scope
+from memoir.domain.turns import Position, TurnHead
+from memoir.domain.write_token import random_token
+from memoir.errors import ModelFailed, StoreUnavailable, WriteOutcomeUnknown
+from memoir.ports.records import Found, RecordKey, Remove, Write
+from memoir.records.documents import Change, StoredDocument, read_document
+from memoir.records.turns import head_key, head_write
+from memoir.usecases.compact import CompactPorts, checkpoint_key, compact
+from memoir.usecases.engine import Engine
+from memoir.usecases.governed_reads import GovernedReads
+from tests.fakes.records import InMemoryRecords
+
+SCOPE = Scope(product="p", user="u", conversation="c")
 
 
 def expanded(text: Any) -> str:
@@ -27,7 +38,8 @@ class Model:
     script: dict[str, Any] | None
     prompts: list[Prompt] = field(default_factory=list)
 
-    def __call__(self, prompt: Prompt) -> ModelAnswer:
+    def __call__(self, prompt: Prompt, seconds: float) -> ModelAnswer:
+        assert 0 < seconds <= 20
         self.prompts.append(prompt)
         if self.script is None or "error" in self.script:
             raise ModelFailed(code="model_timeout" if self.script else "model_failed", detail="no answer")
@@ -39,79 +51,83 @@ class Model:
 
 @dataclass
 class Store:
-    """One record by compare-and-set. `log` names the requests in order."""
+    """A store whose next write of a checkpoint meets *fault*. `log` names the requests in order.
 
-    record: CompactRecord
-    write: str = "works"
+    conflict: another host has stored *now*. unavailable; lost answer: it was executed, and no one was told.
+    deleted: the conversation ends, and its records with it.
+    """
+
+    fault: str = ""
     now: CompactRecord | None = None
-    stored: CompactRecord | None = None
+    records: InMemoryRecords = field(default_factory=InMemoryRecords)
     log: list[str] = field(default_factory=list)
 
-    def read(self) -> CompactRecord:
+    def read(self, *keys: RecordKey) -> Found:
+        """See the port."""
         self.log.append("read")
-        return self.record
+        return self.records.read(*keys)
 
-    def put(self, record: CompactRecord) -> None:
+    def walk(self, *_: Any, **__: Any) -> Any:
+        """No case of these has stored turns."""
+        raise AssertionError
+
+    def write(self, *writes: Write) -> None:
+        """See the port."""
         self.log.append("write")
-        if self.write == "conflict":
-            raise RevisionConflict(expected_revision=0, current_revision=1, detail="moved")
-        if self.write == "unavailable":
+        fault, self.fault = self.fault, ""
+        if fault == "conflict":
+            self.put(self.now or CompactRecord())
+        elif fault == "unavailable":
             raise StoreUnavailable(detail="down")
-        self.stored = record
+        elif fault == "deleted":
+            self.records.write(Remove(key=head_key(SCOPE)))
+        self.records.write(*writes)
+        if fault == "lost answer":
+            raise WriteOutcomeUnknown(detail="no answer")
 
-    def note_failure(self, record: CompactRecord) -> None:
-        self.log.append("note")
-        self.record = record
+    def put(self, record: CompactRecord, *, round_: int = 0) -> None:
+        """Store *record* as another host does, with the conversation at that round."""
+        stored = self.document()
+        change = Change(
+            key=checkpoint_key(SCOPE),
+            expected=stored.revision if stored else Revision(0),
+            document=record_document(record),
+            token=random_token(),
+            round=round_,
+        )
+        Engine(records=self.records, clock=lambda: 0.0, receipt_days=1).change(change)
+
+    def begin(self) -> None:
+        """Let the conversation have turns."""
+        last = TurnHead(last=Position(round=9, version=1), last_turn_id="t9", life="first", top=1)
+        self.records.write(head_write(SCOPE, TurnHead(), last))
+
+    def document(self) -> StoredDocument | None:
+        """Return what is stored."""
+        key = checkpoint_key(SCOPE)
+        return read_document(self.records.read(key).get(key))
+
+    def record(self) -> CompactRecord:
+        """Return the record that is stored, an empty one for none."""
+        stored = self.document()
+        return record_from_plain(stored.document.value) if stored and stored.document else CompactRecord()
 
 
-def compact(
-    messages: list[Message],
+def run(
+    messages: Sequence[Message],
     *,
     budget: int,
     settings: CompactSettings | None,
     store: Store,
-    model: Callable[[Prompt], ModelAnswer],
+    model: Model | None,
     count_tokens: CountTokens,
-    known_stale: bool = False,
-) -> Outcome:
-    """Read, plan, ask, check, store, answer: what the use case will do with real ports."""
-    history = read_history(messages, count_tokens=count_tokens)
-    record = store.read()
-    plan = plan_compaction(
-        history,
-        record=record,
-        budget=budget,
-        settings=settings,
-        count_tokens=count_tokens,
-        known_stale=known_stale,
+) -> Compacted:
+    """Run the use case as a host would, with *settings* for its scenario."""
+    engine = Engine(records=store, clock=lambda: 0.0, receipt_days=1)
+    ports = CompactPorts(
+        reads=GovernedReads(engine, default=replace(DEFAULT, compact=settings)),
+        ask=model,
+        count=lambda text, tokenizer: count_tokens(text),
     )
-    if isinstance(plan, Outcome):
-        return plan
-    code, finished = _asked(plan, model, count_tokens)
-    if finished is None:
-        store.note_failure(finish.with_failure(record, plan, code))
-        return finish.failed(plan, code)
-    try:
-        store.put(finished.record)
-    except RevisionConflict:
-        return finish.after_conflict(plan, store.now or CompactRecord(), count_tokens=count_tokens)
-    except StoreUnavailable:
-        return finish.failed(plan, Reason.NOT_STORED)
-    return finished.outcome
-
-
-def _asked(
-    plan: Summarise, model: Callable[[Prompt], ModelAnswer], count_tokens: CountTokens
-) -> tuple[str, finish.Finished | None]:
-    previous = plan.after.summary if plan.after else ""
-    for part in summary_parts(plan.turns):
-        try:
-            answer = model(summary_prompt(part, previous=previous, max_tokens=plan.max_tokens))
-        except ModelFailed as failure:
-            return failure.code, None
-        flaw = summary_flaw(answer, turns=part)
-        if flaw:
-            return flaw, None
-        previous = summary_text(answer.text)
-    done = finish.finish(plan, summary=previous, generator="scripted", count_tokens=count_tokens)
-    return (done, None) if isinstance(done, str) else ("", done)
+    request = CompactRequest(messages=tuple(messages), history_turns=0, token_budget=budget, scenario_id=None)
+    return compact(ports, scope=SCOPE, request=request)

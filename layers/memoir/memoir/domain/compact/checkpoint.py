@@ -74,10 +74,14 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """How a checkpoint stands to a history, and how many of its turns are covered."""
+    """How a checkpoint stands to a history, and how many of its turns are covered.
+
+    *is_window*: turns that the checkpoint stands for are not in the history; it is not whole without.
+    """
 
     standing: Standing
     covered: int = 0
+    is_window: bool = False
 
 
 def match_checkpoint(
@@ -91,14 +95,14 @@ def match_checkpoint(
     if checkpoint.through_turn_id in ids:
         covered = ids.index(checkpoint.through_turn_id) + 1
         if not known_stale and _unchanged(checkpoint, turns[:covered]):
-            return Match(standing=Standing.COVERS, covered=covered)
+            return Match(standing=Standing.COVERS, covered=covered, is_window=covered < checkpoint.count)
         return Match(standing=Standing.STALE if _is_whole(checkpoint, ids) else Standing.LOST)
     if any(turn_id in recent for turn_id in ids):  # the turn that it ended with is gone
         return Match(standing=Standing.STALE if _is_whole(checkpoint, ids) else Standing.LOST)
     if known_stale:
         return Match(standing=Standing.LOST)
     follows = ids[0] == checkpoint.next_turn_id
-    return Match(standing=Standing.BEFORE if follows else Standing.GAP)
+    return Match(standing=Standing.BEFORE if follows else Standing.GAP, is_window=follows)
 
 
 def new_checkpoint(

@@ -48,7 +48,7 @@ def finish(plan: Summarise, *, summary: str, generator: str, count_tokens: Count
         max_tokens=plan.max_tokens,
     )
     if flaw:
-        return flaw
+        return str(flaw)
     if plan.ahead:
         outcome = replace(plan.otherwise, status=Status.CHECKPOINTED, reason="", checkpoint=checkpoint)
     else:

@@ -15,13 +15,23 @@ SUMMARY_MARK = "<summary turns="
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """One message. *tokens*: the host's count, None where it gave none. *covers_turns*: it is our summary."""
+    """One message. *tokens*: the host's count, None where it gave none. *covers_turns*: it is our summary.
+
+    *tool_calls*: JSON text, as the host gave it.
+    """
 
     turn_id: str | None
     role: Literal["system", "user", "assistant", "tool"]
     content: str
     tokens: int | None = None
     covers_turns: int | None = None
+    tool_calls: str | None = None
+    tool_call_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All that a model reads of it."""
+        return self.content + (self.tool_calls or "")
 
     @property
     def is_summary(self) -> bool:
@@ -93,7 +103,7 @@ def tokens_of(turns: Iterable[HistoryTurn]) -> int:
 def _turn(turn_id: str, messages: list[Message], count_tokens: CountTokens) -> HistoryTurn:
     digest = hashlib.sha256()
     for message in messages:
-        raw = message.content.encode("utf-8", "surrogatepass")
+        raw = message.text.encode("utf-8", "surrogatepass")
         digest.update(f"{message.role} {len(raw)} ".encode() + raw)
     return HistoryTurn(
         id=turn_id,
@@ -104,7 +114,7 @@ def _turn(turn_id: str, messages: list[Message], count_tokens: CountTokens) -> H
 
 
 def _tokens(message: Message, count_tokens: CountTokens) -> int:
-    return count_tokens(message.content) if message.tokens is None else message.tokens
+    return count_tokens(message.text) if message.tokens is None else message.tokens
 
 
 def _refused(path: str, reason: str) -> RequestInvalid:

@@ -1,6 +1,6 @@
 """What is done with a history: nothing, a stored summary again, or a new one; and why."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from memoir.domain.compact.checkpoint import (
@@ -37,6 +37,7 @@ class Reason(StrEnum):
     GAP = "history_gap"
     NOT_STORED = "checkpoint_not_stored"
     CONFLICT = "checkpoint_conflict"
+    CORRUPT = "checkpoint_corrupt"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,7 @@ class Summarise:
 def plan_compaction(
     history: History,
     *,
-    record: CompactRecord,
+    record: CompactRecord | None,
     budget: int,
     settings: CompactSettings | None,
     count_tokens: CountTokens,
@@ -87,8 +88,8 @@ def plan_compaction(
 ) -> Outcome | Summarise:
     """Return the answer where no model is needed, else what to ask it. *budget* is in tokens.
 
-    *known_stale*: the caller knows of a covered turn that changed outside of *history*.
-    Raises ScenarioForbids `compact_not_configured`: the scenario has no compaction.
+    *record* None: what is stored cannot be read. *known_stale*: the caller knows of a covered turn that
+    changed outside of *history*. Raises ScenarioForbids `compact_not_configured`.
     """
     if settings is None:
         raise ScenarioForbids(
@@ -96,6 +97,8 @@ def plan_compaction(
             path="/scenarioId",
             detail="/scenarioId: the scenario has no compact section",
         )
+    if record is None:
+        return _unchanged(_raw(history, budget), Reason.CORRUPT)
     match = match_checkpoint(record.checkpoint, history.turns, known_stale=known_stale)
     usable = record.checkpoint if match.standing in (Standing.COVERS, Standing.BEFORE) else None
     answer = _without_model(history, match, usable, budget=budget, count_tokens=count_tokens)
@@ -112,28 +115,22 @@ def _without_model(
     history: History, match: Match, usable: Checkpoint | None, *, budget: int, count_tokens: CountTokens
 ) -> Outcome:
     """Return the best answer that needs no model; its `fits` says whether it will do."""
-    raw = Outcome(
-        status=Status.UNCHANGED,
-        messages=history.messages,
-        tokens=history.tokens,
-        limit=budget,
-        estimated=history.estimated,
-    )
+    raw = _raw(history, budget)
     if not history.messages:
         return _unchanged(raw, Reason.NOTHING_TO_SUMMARISE)
     if match.standing is Standing.GAP:
         return _unchanged(raw, Reason.GAP)
     if match.standing is Standing.LOST:
         return _unchanged(raw, Reason.STALE)
-    if raw.fits and match.standing is not Standing.BEFORE:
+    if raw.fits and not match.is_window:
         return _unchanged(raw, Reason.WITHIN_BUDGET)
     if history.fixed_tokens >= budget:
         return _unchanged(raw, Reason.NO_ROOM)
     if usable is None:
         return raw
     reused = compacted(history, usable, history.turns[match.covered :], count_tokens, limit=budget)
-    # A window that starts behind the checkpoint has lost its past without the summary, fitting or not.
-    return reused if reused.fits or match.standing is Standing.BEFORE else raw
+    # A window has lost its past without the summary, fitting or not.
+    return reused if reused.fits or match.is_window else raw
 
 
 def compacted(
@@ -173,7 +170,7 @@ def _summarise(
         return answer if answer.fits else _unchanged(answer, Reason.NOTHING_TO_SUMMARISE)
     kept = uncovered[cut:]
     left = budget - history.fixed_tokens - tokens_of(kept)
-    ahead = history.tokens <= budget and match.standing is not Standing.BEFORE
+    ahead = history.tokens <= budget and not match.is_window
     max_tokens = room if ahead else min(room, left)
     if max_tokens < min(MIN_SUMMARY_TOKENS, room):
         return answer if answer.fits else _unchanged(answer, Reason.NO_ROOM)
@@ -218,12 +215,15 @@ def _backs_off(failed: FailedTry | None, turns: tuple[HistoryTurn, ...]) -> bool
     return failed is not None and failed.through_turn_id in newer
 
 
-def _unchanged(answer: Outcome, reason: Reason) -> Outcome:
+def _raw(history: History, budget: int) -> Outcome:
     return Outcome(
         status=Status.UNCHANGED,
-        reason=reason,
-        messages=answer.messages,
-        tokens=answer.tokens,
-        limit=answer.limit,
-        estimated=answer.estimated,
+        messages=history.messages,
+        tokens=history.tokens,
+        limit=budget,
+        estimated=history.estimated,
     )
+
+
+def _unchanged(answer: Outcome, reason: Reason) -> Outcome:
+    return replace(answer, status=Status.UNCHANGED, reason=reason, checkpoint=None)

@@ -56,17 +56,28 @@ def summary_prompt(part: Sequence[HistoryTurn], *, previous: str, max_tokens: in
     is asked for, so that one that overshoots is told too long, not cut.
     """
     messages = [message for turn in part for message in turn.messages]
-    language = language_of("\n".join(message.content[:2_000] for message in messages))
+    language = _language(part)
     headings = _HEADINGS.get(language, _OTHER_HEADINGS)
     template = _CHINESE if language == CHINESE else _ENGLISH
-    per_token = _CHARACTERS_PER_TOKEN.get(language, _OTHER_CHARACTERS_PER_TOKEN)
     lines = [f"〔{headings[0]}〕", neutralised(previous.strip()) or headings[2], f"〔{headings[1]}〕"]
     lines += (f"〔{message.role}〕{_shown(message)}" for message in messages)
     return Prompt(
-        system=template.substitute(characters=str(max(20, int(max_tokens * per_token)))),
+        system=template.substitute(characters=str(summary_characters(part, max_tokens=max_tokens))),
         user="\n".join(lines),
         max_tokens=2 * max_tokens,
+        wants_json=False,
     )
+
+
+def summary_characters(part: Sequence[HistoryTurn], *, max_tokens: int) -> int:
+    """Return how many characters a summary of *part* is asked to have, for *max_tokens* with its mark."""
+    language = _language(part)
+    per_token = _CHARACTERS_PER_TOKEN.get(language, _OTHER_CHARACTERS_PER_TOKEN)
+    return max(20, int(max_tokens * per_token))
+
+
+def _language(part: Sequence[HistoryTurn]) -> str:
+    return language_of("\n".join(message.content[:2_000] for turn in part for message in turn.messages))
 
 
 def is_own_instruction(text: str) -> bool:
@@ -75,7 +86,7 @@ def is_own_instruction(text: str) -> bool:
 
 
 def _shown(message: Message) -> str:
-    content = message.content
+    content = message.content or message.tool_calls or ""
     text = story_text(content) if message.role == "assistant" else clean_model_text(content)
     return neutralised(cut_middle(text.strip(), max_chars=MAX_MESSAGE_CHARACTERS))
 

@@ -64,8 +64,12 @@ def summary_text(answer: str) -> str:
     return text
 
 
-def summary_flaw(answer: ModelAnswer, *, turns: Sequence[HistoryTurn]) -> SummaryFlaw | None:
+def summary_flaw(
+    answer: ModelAnswer, *, turns: Sequence[HistoryTurn], may_quote: bool = False
+) -> SummaryFlaw | None:
     """Return what makes *answer* no summary of *turns*, whatever its size; None for a good one.
+
+    *may_quote*: it is made of sentences of theirs.
 
     The finish reason decides alone here, unlike in JSON: nothing in plain text shows that it is whole.
     """
@@ -81,7 +85,7 @@ def summary_flaw(answer: ModelAnswer, *, turns: Sequence[HistoryTurn]) -> Summar
     lines = [line for line in text.split("\n") if not _NOTHING_LINE.fullmatch(line)]
     if content_weight("\n".join(lines)) < MIN_CONTENT or is_placeholder(text):
         return SummaryFlaw.SKELETON
-    return SummaryFlaw.ECHO if _is_echo(text, turns=turns) else None
+    return SummaryFlaw.ECHO if not may_quote and _is_echo(text, turns=turns) else None
 
 
 def size_flaw(
