@@ -90,6 +90,15 @@ class Calls:
                 )
         return Answer(status=answer["statusCode"], text=answer["body"] or "null", faults=_shown(weather))
 
+    def admin(self, method: str, route: str, body: Any, **parameters: str) -> Answer:
+        """Send one request to a route of the product, with the admin scope, without faults."""
+        event = _http_event(method, "", body, key=None, parameters={})
+        event["routeKey"] = event["requestContext"]["routeKey"] = f"{method} {route}"
+        event["pathParameters"] = parameters
+        event["requestContext"]["authorizer"]["jwt"]["claims"]["scope"] = "memory/admin"
+        answer = self._run(route.split("/")[2], event)
+        return Answer(status=answer["statusCode"], text=answer["body"])
+
     def deliver(
         self, worker: str, *messages: str, faults: Faults = FINE, may_fail: bool = False
     ) -> list[str] | None:

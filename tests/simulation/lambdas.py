@@ -18,7 +18,10 @@ import urllib3.util.connection
 from tests.simulation.aws import TABLE_NAME, TOPIC_ARN, Aws, Session
 from tests.simulation.hinos import URL, ScriptedHinos
 
-FUNCTIONS = ("memory", "turns", "table", "diary", "hinos", "receipts", "edit_table", "write_diary")
+FUNCTIONS = (
+    *("memory", "turns", "table", "diary", "hinos", "receipts", "state", "story", "compact", "scenarios"),
+    *("edit_table", "write_diary"),
+)
 SECRET = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:hinos"
 START = 1_800_000_000.0
 

@@ -60,4 +60,5 @@ def histories(*acts: str, inner: tuple[str, ...] = INNER) -> st.SearchStrategy[l
     return st.lists(_steps(acts, inner=inner), min_size=MIN_STEPS, max_size=MAX_STEPS)
 
 
-ALL = (*SAYING, *QUEUES, *HOSTS, *KEYS, "commit")
+SCENE = ("propose", "put_state", "settle", "settle", "compact")
+ALL = (*SAYING, *QUEUES, *HOSTS, *KEYS, *SCENE, "commit")

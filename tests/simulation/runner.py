@@ -10,6 +10,7 @@ from tests.simulation.hinos_host import HinosHost
 from tests.simulation.host import SHEETS, Host, Said, Truth
 from tests.simulation.lambdas import Lambdas
 from tests.simulation.programs import Step
+from tests.simulation.scene_host import SceneHost
 from tests.simulation.truth import check_no_discarded_reply, check_read_back, inserted, outcome, reply
 
 # Things that a store, a parser or a prompt may stumble over. No sentence, so that no diary tells them.
@@ -53,6 +54,7 @@ class Runner:
         self.calls = Calls(world)
         self.host = Host(self.calls)
         self.hinos = HinosHost(self.calls)
+        self.scene = SceneHost(self.calls, self.host)
         self.numbers = 0
         self.keys = 0
         self.leased_until = 0.0
@@ -75,6 +77,7 @@ class Runner:
         check_read_back(self.host)
         check_no_discarded_reply(self.host)
         self.hinos.check()
+        self.scene.check()
 
     def take(self, step: Step) -> None:
         """Run one step."""
@@ -237,6 +240,25 @@ class Runner:
 
     def _commit(self, step: Step, faults: Faults) -> None:
         self.hinos.commit(script=step.a, repeats=step.b % 3, faults=faults)
+
+    # State, story, history
+
+    def _propose(self, step: Step, faults: Faults) -> None:
+        self.numbers += 1
+        text = (f"景{self.numbers}", None, f"景{self.numbers % 2}")[step.a % 3]
+        based_on = (None, len(self.host.truth.rounds), step.b)[step.b % 3]
+        self.scene.propose(text, key=self._key(step), based_on=based_on or None, faults=faults)
+
+    def _put_state(self, step: Step, faults: Faults) -> None:
+        self.numbers += 1
+        self.scene.put_state(f"景{self.numbers}", key=self._key(step), faults=faults)
+
+    def _settle(self, step: Step, faults: Faults) -> None:
+        self.numbers += 1
+        self.scene.settle(self.numbers, key=self._key(step), faults=faults)
+
+    def _compact(self, step: Step, faults: Faults) -> None:
+        self.scene.compact(faults=faults)
 
     # The end
 

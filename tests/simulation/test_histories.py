@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.simulation.lambdas import Lambdas
-from tests.simulation.programs import ALL, HOSTS, INNER, KEYS, QUEUES, SAYING, Step, histories
+from tests.simulation.programs import ALL, HOSTS, INNER, KEYS, QUEUES, SAYING, SCENE, Step, histories
 from tests.simulation.runner import Runner, without_faults
 from tests.simulation.truth import check_ranges, outcome
 
@@ -117,3 +117,13 @@ def test_a_diary_that_is_written_slowly_tells_no_discarded_reply(world: Lambdas,
 @simulated(0.13, "commit")
 def test_claims_are_committed_once_and_told_truly(world: Lambdas, steps: list[Step]) -> None:
     run(world, steps)
+
+
+@simulated(0.1, *SCENE, "say", "accept", "regenerate", inner=(*SCENE[:4], "say", "accept", "regenerate"))
+def test_states_and_stories_are_neither_lost_nor_doubled(world: Lambdas, steps: list[Step]) -> None:
+    run(world, steps, rounds=4)
+
+
+@simulated(0.05, "compact", "compact", "say", "regenerate", "burst", inner=("compact", "say", "regenerate"))
+def test_a_compacted_history_is_whole_and_tells_no_discarded_reply(world: Lambdas, steps: list[Step]) -> None:
+    run(world, steps, rounds=6)
