@@ -17,12 +17,14 @@ from memoir.records.diary import diary_head_key, read_diary_head
 from memoir.records.documents import read_document
 from memoir.records.turns import head_key, read_head, read_known, turn_id_key
 from memoir.usecases import diary
+from memoir.usecases.accept_turn import accept_turn
 from memoir.usecases.diary_job import DiaryPorts
 from memoir.usecases.edit_table import edit_table
 from memoir.usecases.engine import Engine
+from memoir.usecases.list_turns import list_turns
 from memoir.usecases.receipts import list_receipts
 from memoir.usecases.table import read_table, replace_table
-from memoir.usecases.turns import accept_turn, list_turns, record_turn
+from memoir.usecases.turns import record_turn
 from memoir.usecases.worker import WorkerPorts
 from memoir.usecases.write_diary import write_diary
 from tests.fakes.doorbell import RecordingBus, RecordingDoorbell

@@ -8,12 +8,14 @@ from memoir.contracts.sizes import TURN_BODY_BYTES
 from memoir.edge.http import Route, lazily, serve
 from memoir.edge.paging import read_before_round, read_limit
 from memoir.edge.request import Request
-from memoir.usecases import turns
+from memoir.usecases.accept_turn import accept_turn
+from memoir.usecases.list_turns import list_turns
+from memoir.usecases.turns import record_turn
 
 
 def post(request: Request) -> Any:
     """Store a completed reply and ring its background."""
-    return turns.record_turn(
+    return record_turn(
         wiring.engine(),
         doorbell=wiring.doorbell(),
         scope=request.conversation,
@@ -25,7 +27,7 @@ def post(request: Request) -> Any:
 
 def accept(request: Request) -> Any:
     """Note that the user accepted a turn's text, and ring its background."""
-    return turns.accept_turn(
+    return accept_turn(
         wiring.engine(),
         doorbell=wiring.doorbell(),
         scope=request.conversation,
@@ -36,7 +38,7 @@ def accept(request: Request) -> Any:
 
 def get(request: Request) -> Any:
     """Read a page of turns, newest first."""
-    return turns.list_turns(
+    return list_turns(
         wiring.engine(),
         scope=request.conversation,
         before=read_before_round(request.query),

@@ -7,7 +7,8 @@ from memoir.adapters.event_bus import NoEvents
 from memoir.adapters.record_store import DynamoDbRecords
 from memoir.domain.revision import Revision
 from memoir.domain.scope import Scope
-from memoir.domain.turns import NewTurn, Placement, Position, RungTurn, Turn, TurnHead
+from memoir.domain.turn_place import Placement
+from memoir.domain.turns import NewTurn, Position, RungTurn, Turn, TurnHead
 from memoir.domain.write_token import random_token
 from memoir.ports.records import Amend
 from memoir.records.positions import position_text

@@ -6,16 +6,14 @@ from dataclasses import replace
 import pytest
 
 from memoir.domain.scope import Scope
+from memoir.domain.turn_place import Lookup, Placement, place_turn
 from memoir.domain.turns import (
     START,
     KnownTurn,
-    Lookup,
     NewTurn,
-    Placement,
     Position,
     Turn,
     TurnHead,
-    place_turn,
 )
 from memoir.errors import RecordCorrupt
 from memoir.ports.records import Amend, Refused

@@ -5,8 +5,8 @@ from typing import Any
 
 from memoir.domain.turns import START, NewTurn
 from memoir.records.turns import head_key, read_head
+from memoir.usecases.list_turns import list_turns
 from memoir.usecases.table import read_table
-from memoir.usecases.turns import list_turns
 from tests.fences.rewind import Rewind
 from tests.fences.store import Direct
 from tests.fences.world import (

@@ -2,15 +2,13 @@
 
 import pytest
 
+from memoir.domain.turn_place import Lookup, Placement, place_turn
 from memoir.domain.turns import (
     KnownTurn,
-    Lookup,
     NewTurn,
-    Placement,
     Position,
     RungTurn,
     TurnHead,
-    place_turn,
 )
 from memoir.errors import RoundClosed
 

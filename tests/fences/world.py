@@ -13,11 +13,13 @@ from memoir.errors import MemoirError, RevisionConflict, RoundClosed, StoreUnava
 from memoir.ports.records import Found, Record, RecordKey, Records
 from memoir.records.positions import read_position
 from memoir.records.turns import head_key, read_head, turn_id_key, turn_key
+from memoir.usecases.accept_turn import accept_turn
 from memoir.usecases.edit_table import edit_table, table_key
 from memoir.usecases.engine import Engine
 from memoir.usecases.follow_turns import WorkerPorts
+from memoir.usecases.list_turns import list_turns
 from memoir.usecases.table import read_table, replace_table
-from memoir.usecases.turns import accept_turn, list_turns, record_turn
+from memoir.usecases.turns import record_turn
 from tests.fences.replay import Operation, Violation
 from tests.fences.rewind import Rewind, Rewound
 from tests.fences.store import Direct, Name, Store, copy_key

@@ -92,40 +92,6 @@ def test_nothing_yet_is_told_and_the_history_stays() -> None:
     assert all(one["nextAt"] == 20 for one in answer["missing"] if one["reason"] == "not_due")
 
 
-def test_each_write_of_a_memory_is_in_the_messages_of_the_next_context() -> None:
-    for revision in range(100):
-        put_memory({"place": f"place-{revision}"}, revision=revision)
-        answer = context()
-        assert f'"place-{revision}"' in said(answer)
-        assert answer["revisions"]["memory"] == revision + 1
-        assert "memory" in answer["referenced"]
-
-
-def test_each_write_of_a_table_is_in_the_messages_of_the_next_context() -> None:
-    for revision in range(100):
-        put_table(f"place-{revision}", revision=revision)
-        answer = context()
-        assert f"place-{revision}" in said(answer)
-        assert answer["revisions"]["memoryTable"] == revision + 1
-
-
-def test_each_write_of_a_profile_is_in_the_messages_of_the_next_context() -> None:
-    template = {"messages": [{"role": "system", "content": "{{ personalization.name }}"}, {"history": True}]}
-    save("axon", memoryRuntime="personalization", memorySources=[], template=template)
-    for revision in range(100):
-        body = {"expectedRevision": revision, "profile": {"name": f"name-{revision}"}}
-        assert call("PUT /v1/profile", body).status == 200
-        assert f"name-{revision}" in said(context(scenarioId="axon"))
-
-
-def test_each_diary_is_in_the_messages_of_the_next_context() -> None:
-    for number in range(100):
-        put_diary(f"summary-{number}", first=10 * number + 1, last=10 * number + 10)
-        answer = context()
-        assert f"summary-{number}" in said(answer)
-        assert "compassMemory" in answer["referenced"]
-
-
 def test_the_subscription_category_says_how_many_summaries() -> None:
     for number in range(4):
         put_diary(f"summary-{number}", first=10 * number + 1, last=10 * number + 10)

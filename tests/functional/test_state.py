@@ -230,15 +230,6 @@ def context(**body: Any) -> Answered:
     return call("POST …/context", {"scenarioId": "inn", "history": history, **body})
 
 
-def test_each_write_of_a_state_is_in_the_next_context() -> None:
-    save("inn", state=SETTINGS, template=TEMPLATE)
-    for revision in range(100):
-        put({"text": f"scene-{revision}", "records": {}}, expected=revision, scenarioId="inn")
-        answer = context().json
-        assert f"scene-{revision}" in answer["messages"][0]["content"]
-        assert answer["revisions"] == {"actorState": revision + 1}
-
-
 def test_no_directors_text_is_in_what_the_actor_gets_nor_in_a_log(caplog: pytest.LogCaptureFixture) -> None:
     save("inn", state=SETTINGS, template=TEMPLATE)
     put(scenarioId="inn")

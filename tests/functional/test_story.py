@@ -239,33 +239,3 @@ def test_two_hosts_settling_one_claim_one_wins_and_the_other_learns_why() -> Non
         loser = next(answer for answer in answers if answer.status == 409)
         assert (loser.code, loser.json["moved"]) == ("story_conflict", "claim")
     assert len(stored()["events"]) == 5
-
-
-def test_each_settlement_is_in_the_next_context() -> None:
-    scenario = {
-        "memoryRuntime": "axon_go",
-        "documents": ["story"],
-        "template": {
-            "messages": [
-                {"role": "system", "content": "{{ storyWorld }}|{{ storyNarrative }}"},
-                {"history": True},
-            ]
-        },
-    }
-    saved = call(
-        "PUT /v1/scenarios/{scenarioId}",
-        {"expectedRevision": 0, "scenario": scenario},
-        path={"scenarioId": "inn"},
-        claims=ADMIN,
-        user=None,
-    )
-    assert saved.status == 200, saved.text
-    say("t1")
-    for number in range(100):
-        settled = settle(prepare(), world={"scene": f"scene-{number}"}, narrative=f"night {number}.")
-        assert settled.json == {"revision": number + 1}
-        asked = {"scenarioId": "inn", "history": [{"role": "user", "content": "去哪？"}]}
-        answer = call("POST …/context", asked).json
-        assert f"scene-{number}" in answer["messages"][0]["content"]
-        assert answer["messages"][0]["content"].endswith(f"night {number}.")
-        assert answer["revisions"] == {"storyWorld": number + 1, "storyNarrative": number + 1}

@@ -7,7 +7,7 @@ from memoir.errors import DoorbellFailed, NotFound, RoundClosed, StoreUnavailabl
 from memoir.ports.records import Amend, Put, Record, RecordKey, Refused
 from memoir.records.turns import rounds_between, turn_key
 from memoir.usecases.conversations import list_conversations
-from memoir.usecases.turns import list_turns
+from memoir.usecases.list_turns import list_turns
 from tests.conversation import NOVEMBER, SCOPE, Conversation
 from tests.fakes.records import once
 

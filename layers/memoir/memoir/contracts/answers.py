@@ -79,6 +79,7 @@ class RecordedAnswer(TypedDict):
     round: int
     scheduled: list[str]
     duplicate: bool
+    generation: int
 
 
 class Text(TypedDict):
@@ -202,6 +203,7 @@ def recorded_answer(recorded: "Recorded") -> Answer:
         "round": recorded.round,
         "scheduled": list(recorded.scheduled),
         "duplicate": recorded.duplicate,
+        "generation": recorded.generation,
     }
     facts = {"round": recorded.round, "duplicate": recorded.duplicate, "workers": len(recorded.scheduled)}
     return Answer(status=202, body=body, facts=facts)

@@ -36,6 +36,7 @@ STATUS: dict[type[errors.MemoirError], int] = {
     errors.ClaimConflict: 409,
     errors.CandidateStale: 409,
     errors.StoryConflict: 409,
+    errors.ConversationRewound: 409,
     errors.ClaimExpired: 410,
     errors.RoundClosed: 409,
     errors.PreconditionFailed: 412,

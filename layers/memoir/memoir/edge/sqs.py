@@ -49,6 +49,7 @@ TREATMENT: dict[type[errors.MemoirError], Treatment] = {
     errors.ScenarioInvalid: "keep",
     errors.ScenarioForbids: "keep",
     errors.StoryConflict: "keep",
+    errors.ConversationRewound: "keep",
     errors.MessagesRefused: "keep",
     errors.ClaimConflict: "keep",
     errors.ClaimExpired: "keep",

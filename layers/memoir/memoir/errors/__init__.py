@@ -22,6 +22,7 @@ MemoirError
 │   ├── ScenarioForbids            not what the conversation's scenario allows        (path)
 │   ├── CandidateStale             the state has moved on since the candidate's round (rounds)
 │   ├── StoryConflict              the ground under a story claim moved               (moved)
+│   ├── ConversationRewound        a rewind took back what the reply was made from    (generation)
 │   └── IdempotencyKeyReused       the key already stands for another request
 ├── RevisionConflict               the stored revision moved; nothing was written     (expected, current)
 ├── DoorbellFailed                 the turn is stored, its background work was not rung; send it again
@@ -65,6 +66,7 @@ from memoir.errors.refused import (
     CandidateStale,
     ClaimConflict,
     ClaimExpired,
+    ConversationRewound,
     Forbidden,
     IdempotencyKeyReused,
     JsonMalformed,
@@ -90,6 +92,7 @@ __all__ = [
     "CandidateStale",
     "ClaimConflict",
     "ClaimExpired",
+    "ConversationRewound",
     "DoorbellFailed",
     "Fact",
     "Forbidden",

@@ -179,6 +179,15 @@ class StoryConflict(RequestRefused):
     current_turn_id: str | None = None
 
 
+@dataclass(eq=False, kw_only=True)
+class ConversationRewound(RequestRefused):
+    """The reply was made from what a rewind has taken back since; nothing was written."""
+
+    code: ClassVar[str] = "conversation_rewound"
+    generation: int
+    path: str | None = None
+
+
 class IdempotencyKeyReused(RequestRefused):
     """The idempotency key already stands for a write with another body."""
 

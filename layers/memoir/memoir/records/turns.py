@@ -7,7 +7,8 @@ id is ever without its turn. A text is kept as it came, behind its length: no es
 from collections.abc import Iterator, Mapping
 
 from memoir.domain.scope import Scope
-from memoir.domain.turns import START, Governed, KnownTurn, Placement, Position, Turn, TurnHead
+from memoir.domain.turn_place import Placement
+from memoir.domain.turns import START, Governed, KnownTurn, Position, Turn, TurnHead
 from memoir.errors import RecordCorrupt
 from memoir.ports.records import (
     ABSENT,
@@ -122,6 +123,7 @@ def read_turn(name: tuple[str, ...], record: Record) -> Turn:
             follows=read_position(record.text("follows")),
             generation=record.number("generation"),
             scenario_revision=record.number("scenario_revision"),
+            context=record.text("context"),
         )
     except (ValueError, IndexError):
         raise RecordCorrupt(detail="a stored turn breaks its own rules; it is kept as it is") from None
@@ -263,6 +265,7 @@ def _turn_record(turn: Turn) -> Record:
             subscription_category=turn.subscription_category,
             generation=turn.generation,
             scenario_revision=turn.scenario_revision,
+            context=turn.context,
         ),
     }
     body = f"{len(turn.user_text)}:{turn.user_text}{turn.assistant_text}"
