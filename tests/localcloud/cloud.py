@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,12 @@ class Progress:
 
 
 @contextlib.contextmanager
-def local_cloud(**parameters: str) -> Iterator[Stack]:
+def local_cloud(*, say: Callable[[str], None] | None = None, **parameters: str) -> Iterator[Stack]:
     """Bring the whole stack up, yield how to reach it, and end all of it, whatever happens inside.
 
-    *parameters* of the template beside the endpoint. Raises CannotStart.
+    *say*: is told what is being done. *parameters* of the template beside the endpoint. Raises CannotStart.
     """
-    say = Progress()
+    say = say or Progress()
     with hinos_server() as (hinos_url, _), model_server() as model_url:
         parameters = {"HinosMemoryUrl": hinos_url, "HinosMemoryTimeoutMs": "1500", **parameters}
         with _deployed(say, parameters, model_url) as stack:
@@ -63,7 +63,7 @@ def local_cloud(**parameters: str) -> Iterator[Stack]:
 
 
 @contextlib.contextmanager
-def _deployed(say: Progress, parameters: dict[str, str], model_url: str) -> Iterator[Stack]:
+def _deployed(say: Callable[[str], None], parameters: dict[str, str], model_url: str) -> Iterator[Stack]:
     for program in ("make",):
         if shutil.which(program) is None:
             raise CannotStart(f"there is no {program} on this machine; install it and try again")
