@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import suppress
 
 from memoir.contracts.template import compile_content
 from memoir.domain.context.answer import context_answer
@@ -11,7 +12,10 @@ from memoir.domain.context.manifest import encode_manifest, make_manifest
 from memoir.domain.context.source import RecalledSource
 from memoir.domain.scenario.reading import read_scenario
 from memoir.domain.scenario.scenario import Scenario
+from memoir.domain.template.run import run_template
 from memoir.domain.turns import Position
+from memoir.errors import LimitExceeded
+from tests.unit.contracts.test_hostile_templates import CASES, NAMES, VALUES
 
 SENTENCE = "守卫点头接过铜钥匙，把它藏进靴筒。"
 
@@ -19,10 +23,28 @@ SENTENCE = "守卫点头接过铜钥匙，把它藏进靴筒。"
 def main() -> None:
     """Print ms for 16 KiB of sources with a short history (target: 3), and with more of either."""
     print("\ncontext: CPU to build and answer it (target: 3 ms for 16 KiB of sources)")
-    for kib, turns, budget in ((16, 0, None), (16, 10, None), (16, 10, 4_000), (64, 40, None)):
+    for kib, turns, budget in (
+        (1, 0, None),
+        (16, 0, None),
+        (64, 0, None),
+        (16, 10, None),
+        (16, 10, 4_000),
+        (64, 40, None),
+    ):
         milliseconds = min(_measure(kib, turns, budget) for _ in range(15))
         told = "no budget" if budget is None else f"budget {budget}"
         print(f"  {kib:3} KiB of sources, {turns:2} turns, {told:11}: {milliseconds:6.2f} ms")
+    worst = max(_hostile(content, values) for content, values in CASES)
+    print(f"  the worst of {len(CASES)} hostile templates and values: {worst:6.1f} ms (target: 200)")
+
+
+def _hostile(content: str, values: str) -> float:
+    started = time.process_time()
+    body, names, problems = compile_content(content, NAMES, path="")
+    if not problems:
+        with suppress(LimitExceeded):
+            run_template({"messages": [{"role": "system", "body": body, "names": names}]}, VALUES[values])
+    return (time.process_time() - started) * 1000
 
 
 def scenario() -> Scenario:
