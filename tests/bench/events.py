@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 
-def request(method: str, body: Any = None) -> dict[str, Any]:
-    """Return an event of payload 2.0 for the memory of conversation c1."""
-    path = "/v1/conversations/c1/memory"
+def request(method: str, body: Any = None, *, kind: str = "memory") -> dict[str, Any]:
+    """Return an event of payload 2.0 for a *kind* of memory of conversation c1."""
+    path = f"/v1/conversations/c1/{kind}"
     return {
         "version": "2.0",
-        "routeKey": f"{method} /v1/conversations/{{id}}/memory",
+        "routeKey": f"{method} /v1/conversations/{{id}}/{kind}",
         "rawPath": path,
         "rawQueryString": "",
         "headers": {"content-type": "application/json", "host": "api.example.com", "x-user-id": "u"},
@@ -19,7 +19,7 @@ def request(method: str, body: Any = None) -> dict[str, Any]:
             "domainName": "api.example.com",
             "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "::1"},
             "requestId": "r",
-            "routeKey": f"{method} /v1/conversations/{{id}}/memory",
+            "routeKey": f"{method} /v1/conversations/{{id}}/{kind}",
             "stage": "$default",
             "authorizer": {"jwt": {"claims": {"client_id": "p", "sub": "p", "scope": "memory/act-as-user"}}},
         },
