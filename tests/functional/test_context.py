@@ -266,8 +266,13 @@ def test_every_source_and_the_scenario_are_one_request(requests: list[str]) -> N
     for category, count in (("default", 1), ("max", 5)):
         del requests[:]
         answer = context(scenarioId="all", subscriptionCategory=category)
-        assert requests == ["BatchGetItem"]
+        assert requests == ["BatchGetItem", "PutItem"]  # no turn has kept the memory yet
         assert said(answer).count("summary-") == count
+    turn = {"turnId": "t1", "user": {"text": "q"}, "assistant": {"text": "a"}}
+    assert call("POST …/turns", turn).status == 202
+    del requests[:]
+    context(scenarioId="all")
+    assert requests == ["BatchGetItem"]
         assert answer["referenced"] == ["memoryTable", "compassMemory", "memory"]
 
 

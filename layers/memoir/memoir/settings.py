@@ -7,6 +7,7 @@
 | event_bus    | MEMOIR_EVENT_BUS     | name of an EventBridge bus | empty: no events |
 | jwt_audiences | MEMOIR_JWT_AUDIENCES | client ids, separated by commas | empty |
 | receipt_days | MEMOIR_RECEIPT_DAYS  | days | 30      |
+| history_days | MEMOIR_HISTORY_DAYS  | days, 0: as long as the conversation | 30 |
 | hinos_url    | HINOS_MEMORY_URL     | https URL, or http for loopback and private hosts | empty: no Hinos |
 | hinos_timeout_ms | HINOS_MEMORY_TIMEOUT_MS | ms for a whole call, at most 20000 | 10000 |
 | hinos_secret_arn | MEMOIR_HINOS_SECRET_ARN | ARN of the secret that is its bearer credential | empty: none |
@@ -52,6 +53,7 @@ class Settings:
     event_bus: str
     jwt_audiences: tuple[str, ...]
     receipt_days: int
+    history_days: int
     hinos_url: str
     hinos_timeout_ms: int
     hinos_secret_arn: str
@@ -78,6 +80,7 @@ class Settings:
             event_bus=environment.get("MEMOIR_EVENT_BUS", ""),
             jwt_audiences=tuple(filter(None, environment.get("MEMOIR_JWT_AUDIENCES", "").split(","))),
             receipt_days=_whole(environment, "MEMOIR_RECEIPT_DAYS", default=30, at_least=1),
+            history_days=_whole(environment, "MEMOIR_HISTORY_DAYS", default=30, at_least=0),
             hinos_url=_url(environment, "HINOS_MEMORY_URL"),
             hinos_timeout_ms=_hinos_timeout_ms(environment),
             hinos_secret_arn=environment.get("MEMOIR_HINOS_SECRET_ARN", ""),

@@ -66,7 +66,12 @@ def engine() -> "Engine":
     from memoir.usecases.engine import Engine
 
     records = DynamoDbRecords(client=dynamodb(), table_name=settings().table_name)
-    return Engine(records=records, clock=time.time, receipt_days=settings().receipt_days)
+    return Engine(
+        records=records,
+        clock=time.time,
+        receipt_days=settings().receipt_days,
+        history_days=settings().history_days,
+    )
 
 
 @cache

@@ -80,6 +80,7 @@ class RecordedAnswer(TypedDict):
     scheduled: list[str]
     duplicate: bool
     generation: int
+    notUndone: NotRequired[dict[str, dict[str, int]]]
 
 
 class Text(TypedDict):
@@ -205,6 +206,10 @@ def recorded_answer(recorded: "Recorded") -> Answer:
         "duplicate": recorded.duplicate,
         "generation": recorded.generation,
     }
+    if recorded.not_undone:
+        body["notUndone"] = {
+            kind: {"since": since, "now": now} for kind, (since, now) in recorded.not_undone.items()
+        }
     facts = {"round": recorded.round, "duplicate": recorded.duplicate, "workers": len(recorded.scheduled)}
     return Answer(status=202, body=body, facts=facts)
 

@@ -6,7 +6,8 @@ version of it, as long as no later round exists. What is stored of a version nev
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from memoir.errors import TooLarge
@@ -56,7 +57,8 @@ class Turn:
 
     `follows`: where the conversation stood before, so that a worker knows whether it has seen all between.
     `generation`: how many rewinds came before it. `context`: what its model was given, as the context call
-    said it; empty where the host did not tell.
+    said it; empty where the host did not tell. `before`: the revision of each document that its round began
+    from, as far as they are known.
     """
 
     position: Position
@@ -71,6 +73,7 @@ class Turn:
     generation: int = 0
     scenario_revision: int = 0
     context: str = ""
+    before: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def text_hash(self) -> str:
@@ -135,6 +138,9 @@ class TurnHead:
     `scenario_id`, `scenario_revision`: the newest turn's scenario, which governs what names none.
     `accepted_turn_id`: the turn of the accepted round; empty where that round's acceptance was lost to a
     regenerated reply, and the one before counts again.
+    `marks`: the revisions of documents as the newest turn was stored; the memory's has a copy since
+    `marks_at` (s since 1970). `before`: what the newest turn's round began from. `agents`: whose diaries were
+    ever rung.
     """
 
     last: Position = START
@@ -148,6 +154,10 @@ class TurnHead:
     scenario_id: str = ""
     scenario_revision: int = 0
     accepted_turn_id: str = ""
+    marks: Mapping[str, int] = field(default_factory=dict)
+    marks_at: int = 0
+    before: Mapping[str, int] = field(default_factory=dict)
+    agents: tuple[str, ...] = ()
 
     @property
     def begun(self) -> bool:
@@ -186,7 +196,8 @@ def _hashed(user_text: str, assistant_text: str) -> str:
 class Recorded:
     """What became of a reported turn: its round, the workers rung for it, and whether it was known.
 
-    `generation`: how many rewinds the conversation has seen.
+    `generation`: how many rewinds the conversation has seen. `not_undone`: of a regenerated reply, what
+    documents have moved since its round began, as (since, now).
     """
 
     turn_id: str
@@ -194,6 +205,7 @@ class Recorded:
     scheduled: tuple[str, ...]
     duplicate: bool
     generation: int = 0
+    not_undone: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,6 @@
-"""Positions in keys and facts: fixed width, so that their order as text is their order."""
+"""Positions and revisions in keys and facts. Positions have a fixed width: their order as text is theirs."""
+
+from collections.abc import Mapping
 
 from memoir.domain.turns import Position
 
@@ -24,3 +26,14 @@ def read_position(text: str) -> Position:
         return Position()
     turn_round, version = text.split("#")
     return Position(round=int(turn_round), version=int(version))
+
+
+def revisions_text(revisions: Mapping[str, int]) -> str:
+    """Return revisions by kind as a fact."""
+    return ",".join(f"{kind}={revision}" for kind, revision in revisions.items())
+
+
+def read_revisions(text: str) -> dict[str, int]:
+    """Return what `revisions_text` wrote. Raises ValueError."""
+    pairs = (part.split("=") for part in text.split(",") if part)
+    return {kind: int(revision) for kind, revision in pairs}

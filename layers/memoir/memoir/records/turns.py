@@ -4,6 +4,7 @@ A turn is stored with its id and the head's move, all or nothing, so that a numb
 id is ever without its turn. A text is kept as it came, behind its length: no escape makes it longer.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 
 from memoir.domain.scope import Scope
@@ -25,11 +26,17 @@ from memoir.ports.records import (
     Write,
     stands,
 )
-from memoir.records.positions import position_name, position_text, read_position, round_name
+from memoir.records.positions import (
+    position_name,
+    position_text,
+    read_position,
+    read_revisions,
+    revisions_text,
+    round_name,
+)
 
 Named = tuple[tuple[str, ...], Record]
 """A record and the parts of its name."""
-
 
 _UNGOVERNED = Governed()
 
@@ -71,6 +78,10 @@ def read_head(record: Record | None) -> TurnHead:
             scenario_id=record.text("scenario_id"),
             scenario_revision=record.number("scenario_revision"),
             accepted_turn_id=record.text("accepted_turn_id"),
+            marks=read_revisions(record.text("marks")),
+            marks_at=record.number("marks_at"),
+            before=read_revisions(record.text("before")),
+            agents=tuple(json.loads(record.text("agents") or "[]")),
         )
     except ValueError:
         head = TurnHead()
@@ -124,6 +135,7 @@ def read_turn(name: tuple[str, ...], record: Record) -> Turn:
             generation=record.number("generation"),
             scenario_revision=record.number("scenario_revision"),
             context=record.text("context"),
+            before=read_revisions(record.text("before")),
         )
     except (ValueError, IndexError):
         raise RecordCorrupt(detail="a stored turn breaks its own rules; it is kept as it is") from None
@@ -201,6 +213,10 @@ def head_write(scope: Scope, before: TurnHead, after: TurnHead) -> Amend:
         "scenario_id": after.scenario_id,
         "scenario_revision": after.scenario_revision,
         "accepted_turn_id": after.accepted_turn_id,
+        "marks": revisions_text(after.marks),
+        "marks_at": after.marks_at,
+        "before": revisions_text(after.before),
+        "agents": json.dumps(after.agents, ensure_ascii=False),
         **_given(life=after.life),
     }
     return Amend(key=head_key(scope), facts=facts, when=unmoved)
@@ -266,6 +282,7 @@ def _turn_record(turn: Turn) -> Record:
             generation=turn.generation,
             scenario_revision=turn.scenario_revision,
             context=turn.context,
+            before=revisions_text(turn.before),
         ),
     }
     body = f"{len(turn.user_text)}:{turn.user_text}{turn.assistant_text}"

@@ -27,6 +27,7 @@ from memoir.ports.records import Found
 from memoir.records.turns import newest_first, read_turn
 from memoir.usecases.context_sources import Reading, Recalled, keys_of, recall_compared, recall_sources
 from memoir.usecases.engine import Engine
+from memoir.usecases.mark_round import keep_memory
 from memoir.usecases.scenarios import governing, governing_keys
 
 PreparesHinos = Callable[..., PreparedMemory]
@@ -59,14 +60,16 @@ class Contexts:
     def answer(self, *, scope: Scope, request: ContextRequest, request_id: str) -> AnsweredContext:
         """Return what the next turn of a conversation gets.
 
-        One read; a Query more for stored history, and for a diary whose newest summaries are not beside its
-        head. Raises ScenarioUnknown, RequestInvalid (what the scenario does not know; a missing source with
+        One read; a write where it gives a memory that no turn has kept; a Query more for stored history, and
+        for a diary whose newest summaries are not beside its head.
+        Raises ScenarioUnknown, RequestInvalid (what the scenario does not know; a missing source with
         `onMissing` fail), MessagesRefused, HinosFailed, HinosNotConfigured (with `prepare`: generation must
         stop), LimitExceeded (`budget_too_small`, `template_too_large`), TooLarge (`context_too_large`),
         StoreUnavailable, RecordCorrupt.
         """
         scenario, head, found = self._read(scope, request.scenario_id or self._default.id)
         check_request(request, scenario)
+        keep_memory(self._engine, scope, head, found)
         history = self._history(scope, request, head)
         reading = Reading(engine=self._engine, scope=scope, scenario=scenario, found=found, request=request)
         recalled = recall_sources(reading)

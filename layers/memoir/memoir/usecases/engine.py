@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass
 
+from memoir.domain.history import BY_ROUND
 from memoir.domain.receipt import Receipt
 from memoir.domain.revision import Revision
 from memoir.domain.scope import Scope
-from memoir.domain.turns import TurnHead
+from memoir.domain.turns import START, Position, TurnHead
 from memoir.domain.write_token import WriteToken
 from memoir.errors import StoreUnavailable
 from memoir.ports.clock import Clock
 from memoir.ports.records import Found, Put, RecordKey, Records, Refused, Write
 from memoir.records.answers import answer_key, answer_write, read_answer
-from memoir.records.documents import Change, document_writes, settle
+from memoir.records.documents import Change, StoredDocument, document_writes, settle
+from memoir.records.history import Kept, copy_write, kept_of
 from memoir.records.receipts import receipt_note, receipt_write
 from memoir.records.turns import head_key, is_torn, read_head
 
@@ -21,11 +23,16 @@ _TORN_READS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """The store and what every kind of memory does with it. `receipt_days`: how long receipts are kept."""
+    """The store and what every kind of memory does with it.
+
+    `receipt_days`: how long receipts are kept. `history_days`: how long a revision that matters is kept at
+    least, 0 for as long as the conversation.
+    """
 
     records: Records
     clock: Clock
     receipt_days: int
+    history_days: int = 30
 
     def read_together(self, scope: Scope, *keys: RecordKey) -> tuple[TurnHead, Found]:
         """Return the head of a conversation and records of it, all of one side of any rewind. One request.
@@ -52,6 +59,21 @@ class Engine:
         except Refused as refused:
             return settle(change, refused)
         return Revision(change.expected + 1)
+
+    def copies(
+        self, key: RecordKey, stored: StoredDocument | None, *, place: Position = START
+    ) -> tuple[Write, ...]:
+        """Return the write that keeps the revision which is about to be replaced; none for none.
+
+        *place*: how far the document's worker has passed turns.
+        """
+        if stored is None or not isinstance(key.owner, Scope) or key.kind not in BY_ROUND:
+            return ()
+        return (self.copy(key.owner, key.kind, kept_of(stored, place=place)),)
+
+    def copy(self, scope: Scope, kind: str, kept: Kept) -> Put:
+        """Return the write that keeps a revision."""
+        return copy_write(scope, kind, kept, now=self.clock(), history_days=self.history_days)
 
     def receipt(self, scope: Scope, receipt: Receipt, *, kept_days: int | None = None) -> Put:
         """Return the write of *receipt*, to go beside the effect that it tells of."""

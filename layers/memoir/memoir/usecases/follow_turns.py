@@ -158,7 +158,11 @@ class _Following:
             token=random_token(),
             place=place,
             round=turn_round,
-            beside=(self.kept(receipt), *effect.beside),
+            beside=(
+                self.kept(receipt),
+                *self.ports.engine.copies(self.worker.key, view.stored, place=view.passed),
+                *effect.beside,
+            ),
         )
         revision = self.ports.engine.change(change)
         effect.saved()

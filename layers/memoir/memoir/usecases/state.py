@@ -22,8 +22,9 @@ from memoir.domain.state.settings import Audience
 from memoir.domain.turns import Position, TurnHead
 from memoir.domain.write_token import WriteToken
 from memoir.errors import RequestInvalid, StoreUnavailable
-from memoir.ports.records import RecordKey, Refused
+from memoir.ports.records import Found, RecordKey, Refused, Write
 from memoir.records.documents import Change, StoredDocument, read_document
+from memoir.records.turns import cursor_key, read_cursor
 from memoir.usecases.engine import Engine, answer_keys
 from memoir.usecases.governed_reads import GovernedReads
 
@@ -85,7 +86,7 @@ def replace_state(
     written; WriteOutcomeUnknown.
     """
     key = state_key(scope)
-    scenario, head, found = reads.read(scope, key, scenario_id=scenario_id)
+    scenario, head, found = reads.read(scope, key, cursor_key(scope, "state"), scenario_id=scenario_id)
     document = state_document(state, settings=scenario.state, text=text)
     stored = read_document(found.get(key))
     return reads.engine.change(
@@ -95,6 +96,7 @@ def replace_state(
             document=_stored(document, scenario),
             token=token,
             round=max(head.last.round, stored.round if stored else 0),
+            beside=_copies(reads.engine, scope, stored, found),
         )
     )
 
@@ -116,14 +118,15 @@ def propose_state(
     idempotency key gets the same answer. Raises CandidateStale (the stored state is of a later round than it
     was made from), and what `replace_state` raises.
     """
-    key, engine = state_key(scope), reads.engine
-    scenario, head, found = reads.read(scope, key, *answer_keys(scope, token), scenario_id=scenario_id)
+    key, engine, answers = state_key(scope), reads.engine, answer_keys(scope, token)
+    keys = (key, cursor_key(scope, "state"), *answers)
+    scenario, head, found = reads.read(scope, *keys, scenario_id=scenario_id)
     answered = engine.answered(scope, token, found)
     if answered:
         return _judged(answered)
     stored = read_document(found.get(key))
     record, revision = stored_record(stored), _revision(stored)
-    _check_based_on(based_on_round, head)
+    turn_round = _round_of(based_on_round, head)
     document = judge_candidate(
         record.state if record else None,
         candidate,
@@ -132,29 +135,34 @@ def propose_state(
         settings=scenario.state,
         text=text,
     )
-    turn_round = head.last.round if based_on_round is None else based_on_round
     if document is None:
-        reason = "no_update" if candidate is None else "same_as_stored"
-        receipt = _receipt(engine, head, turn_round, outcome="skipped", reason=reason, before=revision)
+        why = "no_update" if candidate is None else "same_as_stored"
+        receipt = _receipt(engine, head, turn_round, outcome="skipped", reason=why, before=revision)
         engine.note(scope, receipt)
         engine.keep(scope, token, f"unchanged {revision}")
         return Judged(changed=False, revision=revision)
     receipt = _receipt(engine, head, turn_round, outcome="ok", reason="saved", before=expected)
+    kept = engine.kept(scope, token, f"changed {expected + 1}")
     change = Change(
         key=key,
         expected=expected,
         document=_stored(document, scenario),
         token=token,
         round=max(turn_round, stored.round if stored else 0),
-        beside=(engine.receipt(scope, receipt), *engine.kept(scope, token, f"changed {expected + 1}")),
+        beside=(engine.receipt(scope, receipt), *_copies(engine, scope, stored, found), *kept),
     )
     try:
         return Judged(changed=True, revision=engine.change(change))
     except Refused as refused:  # the same key came twice at once: the other has its answer by now
-        answered = engine.answered(scope, token, engine.records.read(*answer_keys(scope, token)))
+        answered = engine.answered(scope, token, engine.records.read(*answers))
         if not answered:
             raise StoreUnavailable(detail="another write came between; try again") from refused
         return _judged(answered)
+
+
+def _copies(engine: Engine, scope: Scope, stored: StoredDocument | None, found: Found) -> tuple[Write, ...]:
+    place = read_cursor(found.get(cursor_key(scope, "state")))
+    return engine.copies(state_key(scope), stored, place=place)
 
 
 def _judged(answered: str) -> Judged:
@@ -166,14 +174,17 @@ def _stored(document: JsonDocument, scenario: Scenario) -> JsonDocument:
     return record_document(state_record(document, scenario_id=scenario.id, settings=scenario.state))
 
 
-def _check_based_on(based_on_round: int | None, head: TurnHead) -> None:
-    """Check that a round that a candidate names is there, or the next one: its turn may still be on its way.
+def _round_of(based_on_round: int | None, head: TurnHead) -> int:
+    """Return the round of a candidate: the one that it names, which has to be there or the next one, for its
+    turn may still be on its way; else the newest.
 
     Where no turns are reported, rounds are the host's own. A round far ahead would make every later
     candidate stale.
     """
-    if based_on_round is None or not head.begun or based_on_round <= head.last.round + 1:
-        return
+    if based_on_round is None:
+        return head.last.round
+    if not head.begun or based_on_round <= head.last.round + 1:
+        return based_on_round
     raise RequestInvalid(
         code="round_unknown",
         path="/basedOn/round",

@@ -38,11 +38,14 @@ def read_story(engine: Engine, *, scope: Scope) -> ReadStory:
 
 
 def read_events(engine: Engine, *, scope: Scope, before: int | None) -> EventPage:
-    """Return the newest page of moved events below the event of number *before*. One request.
+    """Return the newest page of moved events below the event of number *before*. Two requests.
 
+    Pages of events that a rewind took back are behind what the story counts.
     Raises NotFound: there is none. StoreUnavailable, RecordCorrupt.
     """
-    last = (f"{before - 1:010}",) if before else ("~",)
+    record_of = _record(read_document(engine.records.read(story_key(scope)).get(story_key(scope))))
+    paged = record_of.paged if record_of else 0
+    last = (f"{min(before - 1 if before else paged, paged):010}",)
     for name, record in engine.records.walk(scope, "story_page", last=last, backwards=True, page=1):
         if record.body is None:
             raise RecordCorrupt(detail="a stored page of events breaks its own rules; it is kept as it is")
@@ -63,7 +66,16 @@ def replace_story(
     stored = read_document(found.get(key))
     document = stored_document(put_story(_record(stored), story))
     turn_round = max(head.last.round, stored.round if stored else 0)
-    return engine.change(Change(key=key, expected=expected, document=document, token=token, round=turn_round))
+    return engine.change(
+        Change(
+            key=key,
+            expected=expected,
+            document=document,
+            token=token,
+            round=turn_round,
+            beside=engine.copies(key, stored),
+        )
+    )
 
 
 def prepare(engine: Engine, *, scope: Scope) -> PreparedStory:
@@ -111,6 +123,7 @@ def settle(
             beside=(
                 accepted_check(scope, head),
                 engine.receipt(scope, _receipt(engine, head, stands)),
+                *engine.copies(key, stored),
                 *((_page(scope, settled.page),) if settled.page else ()),
                 *engine.kept(scope, token, str(stands.revision + 1)),
             ),

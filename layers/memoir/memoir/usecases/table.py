@@ -11,7 +11,7 @@ from memoir.domain.table.reply import Reply
 from memoir.domain.table.state import TableState
 from memoir.domain.table.step import step_of_edits
 from memoir.domain.write_token import WriteToken
-from memoir.ports.records import Refused, Write
+from memoir.ports.records import Found, Refused, Write
 from memoir.records.documents import Change, StoredDocument, read_document, revision_conflict
 from memoir.records.turns import cursor_key, read_cursor
 from memoir.usecases.edit_table import stored_state, table_key
@@ -39,7 +39,7 @@ def replace_table(
     IdempotencyKeyReused, StoreUnavailable, RecordCorrupt: nothing was written; WriteOutcomeUnknown.
     """
     table_document(table)  # refuse before the store is asked
-    head, found = engine.read_together(scope, table_key(scope))
+    head, found = engine.read_together(scope, table_key(scope), cursor_key(scope, "table"))
     stored = read_document(found.get(table_key(scope)))
     state = stored_state(stored)
     after = TableState(
@@ -48,7 +48,16 @@ def replace_table(
         shown=state.shown,
         undo=state.undo,
     )
-    return _put(engine, scope, stored, after, expected=expected, token=token, newest_round=head.last.round)
+    return _put(
+        engine,
+        scope,
+        stored,
+        after,
+        expected=expected,
+        token=token,
+        newest_round=head.last.round,
+        beside=_copies(engine, scope, stored, found),
+    )
 
 
 def edit_by_host(
@@ -60,7 +69,8 @@ def edit_by_host(
     Raises RevisionConflict, IdempotencyKeyReused, StoreUnavailable, RecordCorrupt: nothing was written;
     WriteOutcomeUnknown.
     """
-    head, found = engine.read_together(scope, table_key(scope), *answer_keys(scope, token))
+    cursor = cursor_key(scope, "table")
+    head, found = engine.read_together(scope, table_key(scope), cursor, *answer_keys(scope, token))
     answered = engine.answered(scope, token, found)
     if answered:
         kept: dict[str, Any] = json.loads(answered)
@@ -85,11 +95,16 @@ def edit_by_host(
             expected=expected,
             token=token,
             newest_round=head.last.round,
-            beside=engine.kept(scope, token, text),
+            beside=(*_copies(engine, scope, stored, found), *engine.kept(scope, token, text)),
         )
     except Refused:  # the same key came twice at once: the other has its answer by now
         return edit_by_host(engine, scope=scope, expected=expected, reply=reply, token=token)
     return answer
+
+
+def _copies(engine: Engine, scope: Scope, stored: StoredDocument | None, found: Found) -> tuple[Write, ...]:
+    place = read_cursor(found.get(cursor_key(scope, "table")))
+    return engine.copies(table_key(scope), stored, place=place)
 
 
 def _put(

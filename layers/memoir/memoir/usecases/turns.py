@@ -1,10 +1,13 @@
 """Keep the turns of a conversation, in order and once each, and ring the background for them."""
 
 import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from memoir.domain.clock import utc_text
 from memoir.domain.context.manifest import Manifest, decode_manifest
 from memoir.domain.diary.record.agent_ref import canonical_agent_ref
+from memoir.domain.history import not_undone
 from memoir.domain.receipt import Receipt
 from memoir.domain.scenario import DEFAULT, Scenario
 from memoir.domain.scope import Scope
@@ -24,7 +27,7 @@ from memoir.errors import (
     StoreUnavailable,
 )
 from memoir.ports.doorbell import Doorbell
-from memoir.ports.records import RecordKey, Refused, Write
+from memoir.ports.records import Found, RecordKey, Refused, Write
 from memoir.records.register import register_write
 from memoir.records.turns import (
     read_known,
@@ -33,6 +36,7 @@ from memoir.records.turns import (
 )
 from memoir.usecases.accept_turn import look_up, move_acceptance
 from memoir.usecases.engine import Engine, answer_keys
+from memoir.usecases.mark_round import RoundFrom
 from memoir.usecases.ring_turn import ring_turn
 from memoir.usecases.scenarios import governing, governing_keys
 
@@ -57,37 +61,45 @@ def record_turn(
     StoreUnavailable: nothing was written; WriteOutcomeUnknown; DoorbellFailed: the turn is stored. After the
     last two, send the turn again.
     """
-    known, head, duplicate = _store(engine, scope=scope, new=new, token=token, default=default)
-    if duplicate and new.accepted and head.accepted_through < known.position.round and not known.superseded:
+    stored = _store(engine, scope=scope, new=new, token=token, default=default)
+    known, head = stored.known, stored.head
+    is_behind = head.accepted_through < known.position.round and not known.superseded
+    if stored.duplicate and new.accepted and is_behind:
         head = move_acceptance(engine, scope, new.turn_id, look_up(engine, scope, (new.turn_id,), None))
-    return ring_turn(doorbell, scope, new.turn_id, known, head=head, duplicate=duplicate)
+    recorded = ring_turn(doorbell, scope, new.turn_id, known, head=head, duplicate=stored.duplicate)
+    return replace(recorded, not_undone=stored.not_undone)
 
 
-def _store(
-    engine: Engine, *, scope: Scope, new: NewTurn, token: WriteToken, default: Scenario
-) -> tuple[KnownTurn, TurnHead, bool]:
-    turn_ids = tuple({turn_id for turn_id in (new.turn_id, new.replaces) if turn_id})
-    table = RecordKey(owner=scope, kind="table")
+@dataclass(frozen=True, kw_only=True)
+class _Stored:
+    """What became of a turn. `not_undone`: see `Recorded`."""
+
+    known: KnownTurn
+    head: TurnHead
+    duplicate: bool
+    not_undone: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+def _store(engine: Engine, *, scope: Scope, new: NewTurn, token: WriteToken, default: Scenario) -> _Stored:
     manifest = decode_manifest(new.context) if new.context else None
-    wanted = [turn_id_key(scope, turn_id) for turn_id in turn_ids]
-    wanted += (*answer_keys(scope, token), table, *governing_keys(scope, new.scenario_id))
     for _ in range(_TRIES):
-        head, found = engine.read_together(scope, *wanted)
+        head, found = engine.read_together(scope, *_wanted(scope, new, token))
         governed = _governed(governing(found, scope, new.scenario_id, default=default))
         answered = engine.answered(scope, token, found)
-        known = {
-            turn_id: read_known(found[turn_id_key(scope, turn_id)])
-            for turn_id in turn_ids
-            if turn_id_key(scope, turn_id) in found
-        }
-        shown = found[table].number("revision") if table in found else 0
-        lookup = Lookup(head=head, known=known, table_revision=shown, scenario_revision=governed.revision)
+        round_from = RoundFrom.read(engine, scope, head, found, recalled=new.memory_revision)
+        lookup = Lookup(
+            head=head,
+            known=_known(found, scope, new),
+            table_revision=round_from.current["table"],
+            scenario_revision=governed.revision,
+        )
         place = place_turn(new, lookup, life=secrets.token_urlsafe(9))
         if isinstance(place, KnownTurn):
             if answered is None:
                 engine.keep(scope, token)
-            return place, head, True
+            return _Stored(known=place, head=head, duplicate=True)
         _check_context(manifest, head)
+        place = round_from.marked(place, agent=governed.agent)
         turn = _turn(new, place, lookup, governed, recorded_at=utc_text(engine.clock()))
         first = (register_write(scope, now=engine.clock()),) if not head.begun else ()
         writes = turn_writes(scope, turn, place, replaces=new.replaces, governed=governed)
@@ -96,8 +108,22 @@ def _store(
             engine.records.write(*writes, *first, *compared, *engine.kept(scope, token))
         except Refused:  # another turn took the place: look again
             continue
-        return _as_known(new, place.position, governed), place.after, False
+        known = _as_known(new, place.position, governed)
+        left = not_undone(place.after.before, round_from.current) if new.replaces else {}
+        return _Stored(known=known, head=place.after, duplicate=False, not_undone=left)
     raise StoreUnavailable(detail="other turns of this conversation kept coming first; try again")
+
+
+def _wanted(scope: Scope, new: NewTurn, token: WriteToken) -> list[RecordKey]:
+    wanted = [turn_id_key(scope, turn_id) for turn_id in {new.turn_id, new.replaces or new.turn_id}]
+    wanted += (*answer_keys(scope, token), *governing_keys(scope, new.scenario_id))
+    return [*wanted, *RoundFrom.keys(scope, recalled=new.memory_revision)]
+
+
+def _known(found: Found, scope: Scope, new: NewTurn) -> dict[str, KnownTurn]:
+    ids = {new.turn_id, new.replaces or new.turn_id}
+    records = {turn_id: found.get(turn_id_key(scope, turn_id)) for turn_id in ids}
+    return {turn_id: read_known(record) for turn_id, record in records.items() if record}
 
 
 def _check_context(manifest: Manifest | None, head: TurnHead) -> None:
@@ -165,4 +191,5 @@ def _turn(new: NewTurn, place: Placement, lookup: Lookup, governed: Governed, *,
         generation=place.before.generation,
         scenario_revision=governed.revision,
         context=new.context,
+        before=place.after.before,
     )
