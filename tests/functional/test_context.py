@@ -268,12 +268,12 @@ def test_every_source_and_the_scenario_are_one_request(requests: list[str]) -> N
         answer = context(scenarioId="all", subscriptionCategory=category)
         assert requests == ["BatchGetItem", "PutItem"]  # no turn has kept the memory yet
         assert said(answer).count("summary-") == count
+        assert answer["referenced"] == ["memoryTable", "compassMemory", "memory"]
     turn = {"turnId": "t1", "user": {"text": "q"}, "assistant": {"text": "a"}}
     assert call("POST …/turns", turn).status == 202
     del requests[:]
     context(scenarioId="all")
     assert requests == ["BatchGetItem"]
-        assert answer["referenced"] == ["memoryTable", "compassMemory", "memory"]
 
 
 def test_a_diary_head_of_before_falls_back_to_its_entries(requests: list[str]) -> None:
