@@ -191,7 +191,9 @@ class Conversation:
 
     def entries(self) -> list[DiaryEntry]:
         """Return the diary's entries, oldest first."""
-        found = diary.newest_entries(self.records.records, self.scope, AGENT)
+        key = diary_head_key(self.scope, AGENT)
+        head = read_diary_head(read_document(self.records.records.read(key).get(key)))
+        found = diary.newest_entries(self.records.records, self.scope, AGENT, head=head)
         return [entry for entry in found if isinstance(entry, DiaryEntry)][::-1]
 
     def ranges(self) -> list[tuple[int, int]]:

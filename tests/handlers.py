@@ -52,5 +52,6 @@ def call(
     }
     parts = place.split("/")
     function = parts[4] if len(parts) > 4 else parts[2]
+    function = {"rewinds": "rewind"}.get(function, function)
     answer = importlib.import_module(f"functions.{function}.app").handler(event, None)
     return Answered(answer["statusCode"], answer["headers"], answer["body"])

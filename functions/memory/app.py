@@ -5,12 +5,17 @@ from typing import Any
 from memoir import wiring
 from memoir.contracts.answers import memory_answer, revision_answer
 from memoir.edge.http import Route, lazily, serve
+from memoir.edge.paging import read_revision
 from memoir.edge.request import Request
 from memoir.usecases.documents import memory_key, read_json_document, replace_json_document
+from memoir.usecases.kept_revisions import kept_memory
 
 
 def get(request: Request) -> Any:
-    """Read the memory and its revision."""
+    """Read the memory and its revision, or a revision that is kept."""
+    revision = read_revision(request.query)
+    if revision is not None:
+        return kept_memory(wiring.engine(), scope=request.conversation, revision=revision)
     return read_json_document(wiring.engine(), memory_key(request.conversation))
 
 

@@ -7,12 +7,17 @@ from memoir.contracts.answers import revision_answer
 from memoir.contracts.state_answers import candidate_answer, projection_answer, state_answer
 from memoir.domain.state.settings import read_audience
 from memoir.edge.http import Route, lazily, serve
+from memoir.edge.paging import read_revision
 from memoir.edge.request import Request
 from memoir.usecases import state
+from memoir.usecases.kept_revisions import kept_state
 
 
 def get(request: Request) -> Any:
-    """Read the whole state and its revision."""
+    """Read the whole state and its revision, or a revision that is kept."""
+    revision = read_revision(request.query)
+    if revision is not None:
+        return kept_state(wiring.engine(), scope=request.conversation, revision=revision)
     return state.read_state(wiring.engine(), scope=request.conversation)
 
 

@@ -6,13 +6,17 @@ from memoir import wiring
 from memoir.contracts.answers import revision_answer
 from memoir.contracts.story_answers import events_answer, prepared_story_answer, story_answer
 from memoir.edge.http import Route, lazily, serve
-from memoir.edge.paging import read_before_round
+from memoir.edge.paging import read_before_round, read_revision
 from memoir.edge.request import Request
 from memoir.usecases import story
+from memoir.usecases.kept_revisions import kept_story
 
 
 def get(request: Request) -> Any:
-    """Read the story and its revision."""
+    """Read the story and its revision, or a revision that is kept."""
+    revision = read_revision(request.query)
+    if revision is not None:
+        return kept_story(wiring.engine(), scope=request.conversation, revision=revision)
     return story.read_story(wiring.engine(), scope=request.conversation)
 
 

@@ -6,12 +6,17 @@ from memoir import wiring
 from memoir.contracts.answers import edits_answer, revision_answer, table_answer
 from memoir.contracts.sizes import EDITS_BODY_BYTES
 from memoir.edge.http import Route, lazily, serve
+from memoir.edge.paging import read_revision
 from memoir.edge.request import Request
 from memoir.usecases import table
+from memoir.usecases.kept_revisions import kept_table
 
 
 def get(request: Request) -> Any:
-    """Read the table, its revision and the text for the model."""
+    """Read the table, its revision and the text for the model, or a revision that is kept."""
+    revision = read_revision(request.query)
+    if revision is not None:
+        return kept_table(wiring.engine(), scope=request.conversation, revision=revision)
     return table.read_table(wiring.engine(), scope=request.conversation)
 
 

@@ -79,6 +79,11 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("06-settle-no-claim", 400, "claim_invalid"),
         ("07-events-none", 404, "not_found"),
     ],
+    "rewind": [
+        ("list-none", 200, None),
+        ("post-bad", 400, "request_invalid"),
+        ("post-no-turn", 404, "not_found"),
+    ],
     "compact": [
         ("post-bad", 400, "member_missing"),
         ("post-not-configured", 422, "compact_not_configured"),

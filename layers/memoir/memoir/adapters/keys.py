@@ -17,6 +17,7 @@ pk is `P#<product>`, `P#<product>#U#<user>` or `P#<product>#U#<user>#C#<conversa
 | raw           | a failed answer of a model                 | F#<agent>#<round>                        |
 | quota         | what a user has used of a month            | Q#<what>#<month>                         |
 | copy          | one revision of a document, by its kind    | V#<kind>#<name>#<revision, 16 digits>    |
+| rewind        | what a rewind took back                    | G#<generation, 8 digits>                 |
 | story_page    | events that moved out of a story           | S#<number of the first, 10 digits>       |
 | register      | that a conversation exists                 | U#<user>#C#<conversation>                |
 
@@ -49,6 +50,7 @@ PREFIXES = {
     "register": "U#",
     "copy": "V#",
     "story_page": "S#",
+    "rewind": "G#",
 }
 
 DOCUMENTS = ("memory", "table", "profile", "scenario", "state", "story", "checkpoint")

@@ -56,3 +56,15 @@ def read_before_round(query: Mapping[str, str]) -> int | None:
 def next_page(place: str) -> str:
     """Return *place* as `next`."""
     return base64.urlsafe_b64encode(place.encode()).decode()
+
+
+def read_revision(query: Mapping[str, str]) -> int | None:
+    """Return `revision`, None where it is not given. Raises RequestInvalid."""
+    text = query.get("revision")
+    if text is None:
+        return None
+    if not re.fullmatch(r"[1-9][0-9]{0,15}", text):
+        raise RequestInvalid(
+            code="revision_invalid", path="revision", detail="revision: must be a whole number, at least 1"
+        )
+    return int(text)

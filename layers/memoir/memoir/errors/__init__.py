@@ -23,6 +23,10 @@ MemoirError
 │   ├── CandidateStale             the state has moved on since the candidate's round (rounds)
 │   ├── StoryConflict              the ground under a story claim moved               (moved)
 │   ├── ConversationRewound        a rewind took back what the reply was made from    (generation)
+│   ├── GenerationConflict         another rewind came first                          (generation)
+│   ├── TurnDiscarded              a rewind took the turn back                        (turn_id, round)
+│   ├── BoundaryUnknown            nobody said what a round began from                (kind)
+│   ├── HistoryExpired             a revision is no longer kept                       (kind, revision)
 │   └── IdempotencyKeyReused       the key already stands for another request
 ├── RevisionConflict               the stored revision moved; nothing was written     (expected, current)
 ├── DoorbellFailed                 the turn is stored, its background work was not rung; send it again
@@ -63,11 +67,14 @@ from memoir.errors.failed import (
     WriteOutcomeUnknown,
 )
 from memoir.errors.refused import (
+    BoundaryUnknown,
     CandidateStale,
     ClaimConflict,
     ClaimExpired,
     ConversationRewound,
     Forbidden,
+    GenerationConflict,
+    HistoryExpired,
     IdempotencyKeyReused,
     JsonMalformed,
     LimitExceeded,
@@ -85,10 +92,12 @@ from memoir.errors.refused import (
     StoryConflict,
     TooLarge,
     TurnConflict,
+    TurnDiscarded,
     UpdateRefused,
 )
 
 __all__ = [
+    "BoundaryUnknown",
     "CandidateStale",
     "ClaimConflict",
     "ClaimExpired",
@@ -96,12 +105,14 @@ __all__ = [
     "DoorbellFailed",
     "Fact",
     "Forbidden",
+    "GenerationConflict",
     "HinosBadReply",
     "HinosFailed",
     "HinosNotConfigured",
     "HinosTimeout",
     "HinosUnavailable",
     "HinosUncertain",
+    "HistoryExpired",
     "IdempotencyKeyReused",
     "JsonMalformed",
     "LeaseHeld",
@@ -127,6 +138,7 @@ __all__ = [
     "StoryConflict",
     "TooLarge",
     "TurnConflict",
+    "TurnDiscarded",
     "UpdateRefused",
     "WorkLeft",
     "WriteOutcomeUnknown",

@@ -188,6 +188,41 @@ class ConversationRewound(RequestRefused):
     path: str | None = None
 
 
+@dataclass(eq=False, kw_only=True)
+class GenerationConflict(RequestRefused):
+    """Another rewind came first, or a turn followed the one that is to be undone; nothing was written."""
+
+    code: ClassVar[str] = "generation_conflict"
+    current_generation: int
+
+
+@dataclass(eq=False, kw_only=True)
+class TurnDiscarded(RequestRefused):
+    """The turn was taken back by a rewind; nothing was written."""
+
+    code: ClassVar[str] = "turn_discarded"
+    turn_id: str
+    round: int
+
+
+@dataclass(eq=False, kw_only=True)
+class BoundaryUnknown(RequestRefused):
+    """Nobody said what memory the round began from; nothing was written."""
+
+    code: ClassVar[str] = "boundary_unknown"
+    path: str
+    kind: str
+
+
+@dataclass(eq=False, kw_only=True)
+class HistoryExpired(RequestRefused):
+    """The revision is no longer kept; nothing was written."""
+
+    code: ClassVar[str] = "history_expired"
+    kind: str
+    revision: int | None = None
+
+
 class IdempotencyKeyReused(RequestRefused):
     """The idempotency key already stands for a write with another body."""
 

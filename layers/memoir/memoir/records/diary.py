@@ -81,7 +81,8 @@ def entry_write(scope: Scope, agent: AgentRef, entry: DiaryEntry) -> Put:
     """Return the write of *entry*, for the transaction that moves the head."""
     body = _document(entry_as_plain(entry)).text
     key = entry_key(scope, agent, entry.last_round)
-    return Put(key=key, record=Record(body=body), name=f"entry {entry.last_round}")
+    facts: dict[str, Fact] = {"generation": entry.generation} if entry.generation else {}
+    return Put(key=key, record=Record(facts=facts, body=body), name=f"entry {entry.last_round}")
 
 
 def raw_write(scope: Scope, agent: AgentRef, *, last_round: int, text: str, now: float) -> Put:

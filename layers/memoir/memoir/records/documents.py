@@ -68,14 +68,14 @@ def read_document(record: Record | None) -> StoredDocument | None:
         absent = record.number("absent")
     except ValueError:
         raise RecordCorrupt(detail="a stored document breaks its own rules; it is kept as it is") from None
-    document = None if absent == revision else _document(record.body)
+    document = None if absent == revision else document_of(record.body)
     return StoredDocument(revision=revision, document=document, place=place, round=turn_round)
 
 
 def document_writes(change: Change, *, now: float) -> tuple[Write, ...]:
     """Return the writes of *change*: the document's first, then what goes with it."""
     revision = change.expected + 1
-    facts: dict[str, Fact] = {"revision": revision, _slot(revision): _written(change.token)}
+    facts = slot_facts(revision, change.token)
     if change.place is not None:
         facts["place"] = position_text(change.place)
     if change.round is not None:
@@ -159,7 +159,8 @@ def _revision(record: Record | None) -> Revision:
     return revision
 
 
-def _document(text: str | None) -> JsonDocument:
+def document_of(text: str | None) -> JsonDocument:
+    """Return the document that is stored as *text*. Raises RecordCorrupt."""
     try:
         value = None if text is None else read_json(text.encode())
     except MemoirError:
@@ -167,6 +168,11 @@ def _document(text: str | None) -> JsonDocument:
     if text is None or not isinstance(value, dict):
         raise RecordCorrupt(detail="a stored document is not a JSON object; it is kept as it is")
     return JsonDocument(text=text, value=value, size_bytes=len(text.encode()))
+
+
+def slot_facts(revision: int, token: WriteToken) -> dict[str, Fact]:
+    """Return the facts by which a record remembers the write that made *revision*."""
+    return {"revision": revision, _slot(revision): _written(token)}
 
 
 def _slot(revision: int) -> str:

@@ -9,6 +9,7 @@ from memoir.errors import NotFound, RoundClosed, StoreUnavailable
 from memoir.ports.doorbell import Doorbell
 from memoir.ports.records import Found, Refused
 from memoir.records.turns import head_write, read_known, turn_id_key
+from memoir.usecases.discarded import check_live
 from memoir.usecases.engine import Engine, answer_keys
 from memoir.usecases.ring_turn import ring_turn
 
@@ -27,6 +28,7 @@ def accept_turn(
     seen = head, found = look_up(engine, scope, (turn_id,), token)
     answered = engine.answered(scope, token, found)
     known = known_turn(found, scope, turn_id)
+    check_live(engine, scope, turn_id, known, head)
     duplicate = not known.superseded and head.accepted_through >= known.position.round
     if not duplicate:
         head = move_acceptance(engine, scope, turn_id, seen, token=token)

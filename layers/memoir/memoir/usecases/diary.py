@@ -76,6 +76,8 @@ def recall(
         if name[-1] == "~":
             head = read_diary_head(read_document(record))
             continue
+        if _is_void(head, name, record):
+            continue
         found = _entry(name, record)
         if isinstance(found, UnreadableEntry):
             unreadable.append(found.last_round)
@@ -103,7 +105,8 @@ def list_diary(
     entries: list[DiaryEntry] = []
     unreadable: list[int] = []
     room = PageRoom()
-    for found in newest_entries(engine.records, scope, agent, before_round=before):
+    head, _, _ = _look(engine, scope, agent, random_token())
+    for found in newest_entries(engine.records, scope, agent, head=head, before_round=before):
         texts = (found.summary, found.diary) if isinstance(found, DiaryEntry) else ()
         if len(entries) + len(unreadable) == limit or not room.takes(*texts):
             return DiaryPage(entries=tuple(entries), unreadable=tuple(unreadable), more=True)
@@ -135,7 +138,7 @@ def edit_entry(
 
     def edit(found: Found, before: DiaryHead) -> tuple[DiaryHead, DiaryEntry]:
         if isinstance(found, UnreadableEntry):
-            covers = _implied_range(engine.records, scope, agent, end_round=end_round)
+            covers = _implied_range(engine.records, scope, agent, before, end_round=end_round)
             found = written_by_user(covers, created_at_ms=int(engine.clock() * 1000))
         elif expected_version not in (None, found.version):
             raise revision_conflict(expected=expected_version or 0, current=found.version)
@@ -146,7 +149,7 @@ def edit_entry(
         head, revision, answered = _look(engine, scope, agent, token)
         if answered is not None:
             return entry_from_plain(json.loads(answered))
-        after, entry = edit(_find(engine.records, scope, agent, end_round=end_round), head)
+        after, entry = edit(_find(engine.records, scope, agent, head, end_round=end_round), head)
         kept = engine.kept(scope, token, json.dumps(entry_as_plain(entry), ensure_ascii=False))
         writes = (entry_write(scope, agent, entry), *kept)
         if _saved(engine, scope, agent, revision, after, writes, last_try=not left):
@@ -170,11 +173,11 @@ def delete_entry(
         if any(tombstone.last == end_round for tombstone in head.tombstones):
             engine.keep(scope, token, "deleted")
             return end_round
-        found = _find(engine.records, scope, agent, end_round=end_round)
+        found = _find(engine.records, scope, agent, head, end_round=end_round)
         covers = (
             found.range
             if isinstance(found, DiaryEntry)
-            else _implied_range(engine.records, scope, agent, end_round=end_round)
+            else _implied_range(engine.records, scope, agent, head, end_round=end_round)
         )
         after = head_after_deletion(head, covers=covers)
         gone = Remove(key=entry_key(scope, agent, end_round), name="entry")
@@ -185,13 +188,22 @@ def delete_entry(
 
 
 def newest_entries(
-    records: Records, scope: Scope, agent: AgentRef, *, before_round: int | None = None
+    records: Records,
+    scope: Scope,
+    agent: AgentRef,
+    *,
+    head: DiaryHead,
+    before_round: int | None = None,
 ) -> Iterator[Found]:
-    """Yield the entries that end below *before_round*, newest first."""
+    """Yield the entries that end below *before_round*, newest first, none that *head* says was taken back."""
     last = "~" if before_round is None else round_name(max(before_round, 1) - 1)
     for name, record in _walk(records, scope, agent, last=last):
-        if name[-1] != "~":
+        if name[-1] != "~" and not _is_void(head, name, record):
             yield _entry(name, record)
+
+
+def _is_void(head: DiaryHead, name: tuple[str, ...], record: Record) -> bool:
+    return head.voids(int(name[-1]), generation=record.number("generation"))
 
 
 def _walk(
@@ -211,17 +223,19 @@ def _entry(name: tuple[str, ...], record: Record) -> Found:
     return entry if entry.last_round == last_round else UnreadableEntry(last_round=last_round)
 
 
-def _find(records: Records, scope: Scope, agent: AgentRef, *, end_round: int) -> Found:
+def _find(records: Records, scope: Scope, agent: AgentRef, head: DiaryHead, *, end_round: int) -> Found:
     key = entry_key(scope, agent, end_round)
     record = records.read(key).get(key)
-    if record is None:
+    if record is None or _is_void(head, key.name, record):
         raise NotFound(path="endRound", detail=f"no diary entry ends at round {end_round}")
     return _entry(key.name, record)
 
 
-def _implied_range(records: Records, scope: Scope, agent: AgentRef, *, end_round: int) -> RoundRange:
+def _implied_range(
+    records: Records, scope: Scope, agent: AgentRef, head: DiaryHead, *, end_round: int
+) -> RoundRange:
     """Return the rounds of an entry that cannot be read: those behind the entry before it."""
-    before = next(newest_entries(records, scope, agent, before_round=end_round), None)
+    before = next(newest_entries(records, scope, agent, head=head, before_round=end_round), None)
     return RoundRange(first=before.last_round + 1 if before else 1, last=end_round)
 
 

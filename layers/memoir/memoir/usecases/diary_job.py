@@ -76,12 +76,12 @@ def gather_job(
             turns.append(read_turn(name, record))
         except RecordCorrupt:
             continue  # told by its own receipt; the others are read
-    earlier = newest_entries(records, scope, agent, before_round=covers.first)
+    earlier = newest_entries(records, scope, agent, head=head, before_round=covers.first)
     base = next((entry for entry in earlier if isinstance(entry, DiaryEntry) and entry.usable), None)
     existing: tuple[DiaryEntry, ...] = ()
     if covers.first <= head.watermark:
         marked = {entry.last_round: entry for entry in stale}
-        found = entries_from(records, scope, agent, first_round=covers.first)
+        found = entries_from(records, scope, agent, head, first_round=covers.first)
         existing = tuple(marked.get(entry.last_round, entry) for entry in found)
     return DiaryJob(due=due, head=head, turns=tuple(turns), base=base, existing=existing)
 
@@ -118,6 +118,7 @@ def effect_of_answer(
     *,
     reason: str,
     newest_round: int,
+    generation: int,
     now: float,
 ) -> tuple[DiaryHead, Effect]:
     """Return the head and the effect of an answer: an entry, nothing new, or a failure."""
@@ -144,6 +145,7 @@ def effect_of_answer(
         partial=asked.judgement.partial,
         truncated_input=written.prompt.truncated_input,
         flags=asked.judgement.flags,
+        generation=generation,
     )
     after = head_after_range(job.head, covers=job.due.covers, entry=entry)
     told = {"firstRound": entry.first_round, "lastRound": entry.last_round}
@@ -158,11 +160,11 @@ def effect_of_answer(
 
 
 def entries_from(
-    records: Records, scope: Scope, agent: AgentRef, *, first_round: int
+    records: Records, scope: Scope, agent: AgentRef, head: DiaryHead, *, first_round: int
 ) -> tuple[DiaryEntry, ...]:
     """Return the entries that end at *first_round* or later, as far as they can be read."""
     entries: list[DiaryEntry] = []
-    for found in newest_entries(records, scope, agent):
+    for found in newest_entries(records, scope, agent, head=head):
         if found.last_round < first_round:
             break
         if isinstance(found, DiaryEntry):

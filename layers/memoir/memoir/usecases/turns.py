@@ -35,6 +35,7 @@ from memoir.records.turns import (
     turn_writes,
 )
 from memoir.usecases.accept_turn import look_up, move_acceptance
+from memoir.usecases.discarded import check_live
 from memoir.usecases.engine import Engine, answer_keys
 from memoir.usecases.mark_round import RoundFrom
 from memoir.usecases.ring_turn import ring_turn
@@ -95,6 +96,7 @@ def _store(engine: Engine, *, scope: Scope, new: NewTurn, token: WriteToken, def
         )
         place = place_turn(new, lookup, life=secrets.token_urlsafe(9))
         if isinstance(place, KnownTurn):
+            check_live(engine, scope, new.turn_id, place, head)
             if answered is None:
                 engine.keep(scope, token)
             return _Stored(known=place, head=head, duplicate=True)

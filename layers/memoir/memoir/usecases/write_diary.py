@@ -106,7 +106,9 @@ class _Step:
         """Return, marked, the entries that tell another version of the turn's round than it is."""
         if turn.position.round > head.watermark:
             return ()
-        entries = entries_from(self.ports.records, self.scope, self.agent, first_round=turn.position.round)
+        entries = entries_from(
+            self.ports.records, self.scope, self.agent, head, first_round=turn.position.round
+        )
         for entry in entries:
             told = [item.turn_id for item in entry.covered if item.round == turn.position.round]
             if told and told != [turn.turn_id]:
@@ -154,6 +156,7 @@ class _Step:
                 asked,
                 reason=reason,
                 newest_round=min(view.head.last.round, turn.position.round),
+                generation=view.head.generation,
                 now=self.ports.worker.engine.clock(),
             )
         else:

@@ -34,7 +34,7 @@ class DiaryEntry:
     *diary*: the character's own entry, empty where none was asked for. *generator*: which model, or
     `extractive`. *created_at_ms*: the server's time; the texts are never searched for dates. *partial*: the
     diary text was cut off and left out. *stale_reason*: empty for an entry that is recalled. *version* counts
-    what a job or the user made of the range.
+    what a job or the user made of the range, *generation* the rewinds that came before it.
     """
 
     first_round: int
@@ -54,6 +54,7 @@ class DiaryEntry:
     edited: bool = False
     stale_reason: str = ""
     flags: tuple[str, ...] = ()
+    generation: int = 0
 
     @property
     def range(self) -> RoundRange:
@@ -82,11 +83,20 @@ class DiaryEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DiaryCut:
+    """A rewind to *to_round*: entries that end behind it and are of an older generation are void."""
+
+    to_round: int
+    generation: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class DiaryHead:
     """Where the diary of one conversation and agent stands.
 
     *watermark*: the last round that is covered. *failed_at_round*: see DiaryProgress, *failure_code*: why.
-    *recent*: the newest summaries, None where a head of before kept none.
+    *recent*: the newest summaries, None where a head of before kept none. *empties*: ranges that were found
+    to hold nothing new. *cuts*: what rewinds took back.
     """
 
     watermark: int = 0
@@ -95,6 +105,12 @@ class DiaryHead:
     stale_ranges: tuple[RoundRange, ...] = ()
     tombstones: tuple[RoundRange, ...] = ()
     recent: RecentSummaries | None = None
+    empties: tuple[RoundRange, ...] = ()
+    cuts: tuple[DiaryCut, ...] = ()
+
+    def voids(self, last_round: int, *, generation: int) -> bool:
+        """Tell whether the entry that ends at *last_round* was taken back."""
+        return any(last_round > cut.to_round and generation < cut.generation for cut in self.cuts)
 
 
 FIRST_HEAD = DiaryHead(recent=RecentSummaries())
@@ -166,7 +182,8 @@ def head_from_plain(value: Mapping[str, Any]) -> DiaryHead:
     """Return the head that *value* holds. Members it does not know are ignored. Raises RecordCorrupt."""
     known = _known_members(DiaryHead, value)
     try:
-        for name in ("stale_ranges", "tombstones"):
+        known["cuts"] = tuple(DiaryCut(**item) for item in known.get("cuts", ()))
+        for name in ("stale_ranges", "tombstones", "empties"):
             known[name] = tuple(RoundRange(**item) for item in known.get(name, ()))
         known["recent"] = recent_from_plain(known["recent"]) if known.get("recent") else None
         head = DiaryHead(**known)

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 from memoir.domain.diary.due.plan import DiaryProgress
 from memoir.domain.diary.prompt.rounds import RoundRange
-from memoir.domain.diary.record.entry import DiaryEntry, DiaryHead
+from memoir.domain.diary.record.entry import DiaryCut, DiaryEntry, DiaryHead
 from memoir.domain.diary.record.recent import RecentSummaries
+
+MAX_EMPTIES = 64
 
 
 def progress_of(head: DiaryHead, *, accepted_rounds: Collection[int]) -> DiaryProgress:
@@ -32,6 +34,36 @@ def head_after_range(head: DiaryHead, *, covers: RoundRange, entry: DiaryEntry |
         failed_at_round=None,
         failure_code="",
         stale_ranges=tuple(item for item in head.stale_ranges if not item.overlaps(covers)),
+        empties=head.empties if entry else (*head.empties, covers)[-MAX_EMPTIES:],
+    )
+
+
+def head_after_cut(
+    head: DiaryHead, *, to_round: int, generation: int, newest_end: int, cuts_entries: bool
+) -> DiaryHead:
+    """Return the head after a rewind to *to_round*. *newest_end*: of the newest entry that stays, 0 for none.
+
+    *cuts_entries*: some entry ends behind it. What the user deleted up to there stays deleted.
+    """
+    if head.watermark <= to_round and not cuts_entries:
+        return head
+    tombstones = tuple(item for item in head.tombstones if item.last <= to_round)
+    empties = tuple(item for item in head.empties if item.last <= to_round)
+    ends = (newest_end, *(item.last for item in (*tombstones, *empties)))
+    cut = DiaryCut(to_round=to_round, generation=generation)
+    failed = head.failed_at_round if (head.failed_at_round or 0) <= to_round else None
+    return replace(
+        head,
+        watermark=min(head.watermark, max(ends)),
+        failed_at_round=failed,
+        failure_code=head.failure_code if failed is not None else "",
+        stale_ranges=tuple(item for item in head.stale_ranges if item.last <= to_round),
+        tombstones=tombstones,
+        empties=empties,
+        recent=head.recent and head.recent.up_to(to_round),
+        cuts=(*(known for known in head.cuts if known.to_round < to_round), cut)
+        if cuts_entries
+        else head.cuts,
     )
 
 

@@ -55,6 +55,11 @@ class RecentSummaries:
         """Return these without any that overlaps *covers*."""
         return replace(self, summaries=tuple(s for s in self.summaries if not s.range.overlaps(covers)))
 
+    def up_to(self, last_round: int) -> "RecentSummaries":
+        """Return these without any that ends behind *last_round*."""
+        kept = tuple(s for s in self.summaries if s.last_round <= last_round)
+        return RecentSummaries(summaries=kept, since=min(self.since, last_round + 1))
+
     def without_ends(self, last_rounds: Collection[int]) -> "RecentSummaries":
         """Return these without those of the entries that end at *last_rounds*."""
         return replace(self, summaries=tuple(s for s in self.summaries if s.last_round not in last_rounds))
