@@ -287,6 +287,42 @@ def compact(api: Api, tell: Teller) -> None:
     tell.step("compact_none", api.call("POST", f"{BASE}/compact", short), status=422, facts=lambda got: got)
 
 
+def rewind(api: Api, tell: Teller) -> None:
+    """The user takes rounds back: every kind goes back to the end of a round, and forth again."""
+    tell.heading("rewind")
+    now = _context(api, tell).json["messages"][0]["content"]
+    api.call("PUT", f"{BASE}/memory", {"expectedRevision": 2, "memory": {"keyHolder": "nobody"}})
+    told = tell.step(
+        "rewind_done",
+        api.call("POST", f"{BASE}/rewind", {"toRound": 30}),
+        holds=lambda body: body["lastRound"] == 30 and body["kinds"]["diary"]["cutEntries"] == 1,
+        facts=lambda body: {**body["discarded"], "not_rewound": ", ".join(body["notRewound"])},
+    )
+    tell.step(
+        "rewind_context",
+        _context(api, tell),
+        holds=lambda body: (
+            '"guard"' in body["messages"][0]["content"]
+            and tell.words["narrative"] not in body["messages"][0]["content"]
+        ),
+    )
+    tell.step(
+        "rewind_late",
+        _post(api, tell, "t45", *dialogue(tell)[44]),
+        status=409,
+        facts=lambda body: body,
+    )
+    tell.step(
+        "rewind_undone",
+        api.call("POST", f"{BASE}/rewind", {"undo": told["generation"]}),
+        holds=lambda body: body["lastRound"] == 45,
+    )
+    again = _context(api, tell).json["messages"][0]["content"]
+    if again.split("[memoryTable]")[1] != now.split("[memoryTable]")[1]:
+        raise Broken(f"{now}\n---\n{again}")
+    tell.line("rewind_again")
+
+
 def receipts(api: Api, tell: Teller) -> None:
     """Every effect of the background has a receipt, and every time that there was none says why."""
     tell.heading("receipts")
@@ -308,6 +344,7 @@ CHAPTERS: tuple[Callable[[Api, Teller], None], ...] = (
     state,
     story,
     compact,
+    rewind,
     receipts,
 )
 

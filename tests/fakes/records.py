@@ -60,6 +60,8 @@ class InMemoryRecords:
             sort_key(owner, kind, first),
             sort_key(owner, kind, last),
         )
+        if lowest > highest:
+            raise StoreMisused(detail="DynamoDB refuses a range whose end is before its beginning")
         places = sorted(place for place in self.stored if place[0] == pk and lowest <= place[1] <= highest)
         for place in reversed(places) if backwards else places:
             record = self._standing(place)

@@ -32,7 +32,15 @@ from memoir.records.positions import position_text
 from memoir.records.turns import cursor_key, read_known, turn_id_key
 from memoir.usecases.engine import Engine, answer_keys
 from memoir.usecases.rewind_diaries import Diaries
-from memoir.usecases.rewind_targets import WORKERS, Border, Standing, read_kept, standing_keys, targets
+from memoir.usecases.rewind_targets import (
+    WORKERS,
+    Border,
+    Standing,
+    read_kept,
+    standing_keys,
+    targets,
+    with_rows_shown,
+)
 from memoir.usecases.ring_turn import ring_turn
 
 _TRIES = 5
@@ -164,6 +172,7 @@ def _undo_of(
             if revision
             else Kept(revision=0, text=None, round=0, place=START)
         )
+    found["table"] = with_rows_shown(found["table"])
     place = Position(round=told["round"], version=told["version"])
     after = replace(
         head,

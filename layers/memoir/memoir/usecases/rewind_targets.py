@@ -1,14 +1,15 @@
 """Which revision of each document a rewind brings back, and where it is kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memoir.domain.history import BY_ROUND, MEMORY, REWOUND
 from memoir.domain.scope import Scope
+from memoir.domain.table.state import read_state
 from memoir.domain.turns import START, Position, Turn, TurnHead
 from memoir.errors import BoundaryUnknown, HistoryExpired, NotFound
 from memoir.ports.records import Found, RecordKey
-from memoir.records.documents import StoredDocument, read_document
+from memoir.records.documents import StoredDocument, document_of, read_document
 from memoir.records.history import Kept, copy_key, kept_of, read_copy
 from memoir.records.turns import cursor_key, read_cursor, read_turn, rounds_between
 from memoir.usecases.engine import Engine
@@ -93,7 +94,7 @@ def targets(
     for kind in BY_ROUND:
         if kind not in found:
             found[kind] = _by_round(engine, scope, standing, kind, to_round=to_round, start=before.get(kind))
-    return found
+    return {**found, "table": with_rows_shown(found["table"])}
 
 
 def _memory_revision(head: TurnHead, standing: Standing, border: Border) -> int:
@@ -115,6 +116,18 @@ def _named(engine: Engine, scope: Scope, standing: Standing, kind: str, revision
     if revision == 0:
         return _NONE
     return read_kept(engine, scope, kind, revision)
+
+
+def with_rows_shown(kept: Kept) -> Kept:
+    """Return a kept table that knows the rows of its own revision.
+
+    A rewind stores an older text as it was, under a revision that the text does not know; a reply that was
+    made from that revision may still be waiting.
+    """
+    if kept.text is None:
+        return kept
+    state = read_state(document_of(kept.text)).at(kept.revision)
+    return replace(kept, text=state.to_document().text)
 
 
 def read_kept(engine: Engine, scope: Scope, kind: str, revision: int) -> Kept:
@@ -149,6 +162,8 @@ def _by_round(
 
 def _upwards(engine: Engine, scope: Scope, kind: str, *, first: int, last: int, to_round: int) -> Kept | None:
     best, wanted = None, first
+    if first > last:  # the store refuses an empty range
+        return None
     for name, record in engine.records.walk(
         scope, "copy", first=(kind, f"{first:016}"), last=(kind, f"{last:016}"), page=_PAGE_COPIES
     ):
@@ -165,6 +180,8 @@ def _upwards(engine: Engine, scope: Scope, kind: str, *, first: int, last: int, 
 
 def _downwards(engine: Engine, scope: Scope, kind: str, *, first: int, to_round: int) -> Kept:
     wanted = first
+    if first < 1:
+        return _NONE
     for name, record in engine.records.walk(
         scope,
         "copy",
