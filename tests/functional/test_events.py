@@ -41,7 +41,7 @@ HTTP: dict[str, list[tuple[str, int, str | None]]] = {
         ("09-get-deleted", 404, "scenario_unknown"),
     ],
     "profile": [("01-get-none", 200, None), ("02-put-first", 200, None), ("03-get", 200, None)],
-    "health": [("get", 200, None), ("no-such-route", 404, "not_found")],
+    "health": [("get", 200, None), ("get-openapi", 200, None), ("no-such-route", 404, "not_found")],
     "turns": [
         ("01-post", 202, None),
         ("02-post-again", 202, None),

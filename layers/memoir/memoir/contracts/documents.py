@@ -36,7 +36,7 @@ def read_put(body: bytes, *, name: str) -> PutDocument:
     Raises JsonMalformed, RequestInvalid, LimitExceeded, TooLarge, each naming the place.
     """
     value = read_json(body)
-    request = read_contract(_contract(name), value)
+    request = read_contract(put_contract(name), value)
     members = dict(request)
     expected = check_expected_revision(members["expected_revision"])
     text = compact_json(body, value)
@@ -47,6 +47,7 @@ def read_put(body: bytes, *, name: str) -> PutDocument:
 
 
 @cache
-def _contract(name: str) -> type[Contract]:
+def put_contract(name: str) -> type[Contract]:
+    """Return the contract of a `PUT` whose document is the member *name*."""
     fields: dict[str, Any] = {"expected_revision": (Any, ...), name: (Any, ...)}
     return create_model(f"Put{name}", __base__=Contract, **fields)
