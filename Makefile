@@ -14,7 +14,7 @@ LAMBDA_PYTHON := $(firstword $(foreach name,python3.13 $(wildcard $(HOME)/.pyenv
 SAM := SAM_CLI_TELEMETRY=0 PYTHON=$(abspath $(IN)python) LAYER_PYTHON=$(LAMBDA_PYTHON) $(IN)sam
 REGION := $(or $(AWS_REGION),$(AWS_DEFAULT_REGION),us-east-1)
 
-.PHONY: help setup demo test local bench lint openapi format build deploy redrive clean
+.PHONY: help setup demo test local bench lint client openapi format build deploy redrive clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -47,6 +47,9 @@ lint: setup ## ruff, mypy
 	@$(IN)ruff check .
 	@$(IN)ruff format --check .
 	@$(IN)mypy
+
+client: setup ## Make the sync client from the async one
+	@$(IN)python -m tests.client.make_sync
 
 openapi: setup ## Write the API's description, functions/health/openapi.json
 	@$(IN)python -m tests.openapi

@@ -73,7 +73,7 @@ def test_edits_in_a_reply_reach_the_table_with_a_receipt(table: Api) -> None:
     answer = post(table, "t1", EDITS)
     assert (answer.status, answer.json) == (
         202,
-        {"turnId": "t1", "round": 1, "scheduled": ["table", "diary"], "duplicate": False},
+        {"turnId": "t1", "round": 1, "scheduled": ["table", "diary"], "duplicate": False, "generation": 0},
     )
     now = wait_through(table, 1)
     assert now["revision"] == 2
